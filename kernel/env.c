@@ -139,18 +139,13 @@ static noinline void env_trace_sent(const struct sk_buff *skb)
 	trace_coll_packet_sent(data, skb_tail_pointer(skb) - data);
 }
 
-void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
+/* Packets leave after the event. */
+static __always_inline void env_queue(struct coll_instance *gi, union coll_route *route,
+				      struct sk_buff *skb, const struct collsock_member *to)
 {
-	struct env_peer *e = container_of(peer, struct env_peer, peer);
-	struct coll_instance *gi = env_instance(peer->group);
-	const struct collsock_member *members = gi->members->member;
-	struct sk_buff *skb = (struct sk_buff *)packet;
-	int err;
+	int err = coll_bearer_address(&gi->cn->bearers, route, skb, gi->owner,
+				      &gi->members->member[gi->group.self], to);
 
-	if (unlikely(peer->conn.fragments))
-		skb->ignore_df = true;
-	err = coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
-				  &members[gi->group.self], &members[peer->host]);
 	if (unlikely(err)) {
 		env_lose(gi, skb, err);
 		return;
@@ -159,6 +154,26 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 		env_trace_sent(skb);
 	*gi->queue_end = skb;
 	gi->queue_end = &skb->next;
+}
+
+void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
+{
+	struct env_peer *e = container_of(peer, struct env_peer, peer);
+	struct coll_instance *gi = env_instance(peer->group);
+	struct sk_buff *skb = (struct sk_buff *)packet;
+
+	if (unlikely(peer->conn.fragments))
+		skb->ignore_df = true;
+	env_queue(gi, &e->route, skb, &gi->members->member[peer->host]);
+}
+
+void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
+{
+	struct coll_instance *gi = env_instance(g);
+	union coll_route route = {};
+
+	env_queue(gi, &route, (struct sk_buff *)packet, &gi->everyone);
+	coll_bearer_route_drop(&route);
 }
 
 void coll_env_run_soon(struct coll_group *g)

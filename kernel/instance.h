@@ -102,6 +102,7 @@ struct coll_local_member {
  * @cn: namespace; constant, like the fields from here to @keyed
  * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
+ * @everyone: where packets by multicast go, as a member
  * @forgery: forged packets; without the lock, like the next
  * @napi: the queues by which packets come
  * @request: of the first rank that joined; key and rank are zero
@@ -140,6 +141,7 @@ struct coll_instance {
 	struct coll_net		*cn;
 	struct sock		*owner;
 	struct coll_members	*members;
+	struct collsock_member	everyone;
 	struct coll_forgery	forgery;
 	struct coll_napi	napi;
 	struct collsock_join	request;

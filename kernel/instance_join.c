@@ -74,6 +74,8 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	gi->request = join->fixed;
 	gi->request.rank = 0;
 	memset(gi->request.key, 0, sizeof(gi->request.key));
+	gi->everyone = gi->members->member[gi->group.self];
+	memcpy(gi->everyone.address, gi->request.multicast, sizeof(gi->everyone.address));
 	if (!coll_instance_charge(gi, instance_locals_bytes(gi)))
 		return -ENOMEM;
 	gi->local_members = kvcalloc(gi->group.ranks.locals, sizeof(*gi->local_members),

@@ -66,6 +66,8 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		j->mac = COLLSOCK_MAC_NH_SIPHASH;
 	if (j->mac >= MASK_BITS || !(DESCRIPTOR_MACS & BIT_ULL(j->mac)))
 		return -EINVAL;
+	if (coll_menu_multicasts(j) && j->hosts > COLLSOCK_MAX_MULTICAST_HOSTS)
+		return -EINVAL;
 	coll_menu_init(&menu, j);
 	return coll_menu_valid(&menu, j) ? 0 : -EINVAL;
 }
@@ -96,6 +98,23 @@ static int descriptor_complete_members(const struct collsock_join *j,
 	return 0;
 }
 
+/* Copies go to one port of all hosts, of one bearer. */
+static bool descriptor_multicast_valid(const struct collsock_join *j,
+				       const struct collsock_member *members,
+				       const struct coll_bearer *bearer)
+{
+	u32 i;
+
+	if (!coll_menu_multicasts(j))
+		return true;
+	if (!bearer->multicast_valid || !bearer->multicast_valid(j->multicast))
+		return false;
+	for (i = 0; i < j->hosts; i++)
+		if (members[i].port != members->port)
+			return false;
+	return true;
+}
+
 /**
  * coll_descriptor_check() - check the tables of JOIN and complete the members
  * @j: normalised
@@ -116,7 +135,8 @@ int coll_descriptor_check(const struct collsock_join *j,
 	const struct coll_bearer *bearer = coll_env_bearer(members->family);
 	const struct collsock_member *self;
 
-	if (!bearer || descriptor_complete_members(j, members, bearer))
+	if (!bearer || descriptor_complete_members(j, members, bearer) ||
+	    !descriptor_multicast_valid(j, members, bearer))
 		return -EINVAL;
 	for (i = 0; i < j->ranks; i++) {
 		if (host_of_rank[i] > seen || host_of_rank[i] >= j->hosts)
@@ -157,6 +177,7 @@ enum descriptor_field {
 	FIELD_DEGREES		= 13,
 	FIELD_MAX_RESULT_BYTES	= 14,
 	FIELD_ALGORITHM		= 16,	/* plus the operation's number */
+	FIELD_MULTICAST		= 32,	/* and the next: its halves */
 };
 
 /* Only fields that are not 0 enter the hash, so that a new field changes nothing. */
@@ -166,6 +187,16 @@ static void descriptor_hash_field(siphash_key_t *chain, u64 field, u64 value)
 
 	if (value)
 		chain->key[0] = siphash(words, sizeof(words), chain);
+}
+
+static void descriptor_hash_multicast(siphash_key_t *chain, const struct collsock_join *j)
+{
+	u64 half[2];
+
+	static_assert(sizeof(half) == sizeof(j->multicast));
+	memcpy(half, j->multicast, sizeof(half));
+	descriptor_hash_field(chain, FIELD_MULTICAST, half[0]);
+	descriptor_hash_field(chain, FIELD_MULTICAST + 1, half[1]);
 }
 
 static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_join *j)
@@ -189,6 +220,7 @@ static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_jo
 	descriptor_hash_field(chain, FIELD_MAX_RESULT_BYTES, j->max_result_bytes - j->max_bytes);
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
 		descriptor_hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
+	descriptor_hash_multicast(chain, j);
 }
 
 /**

@@ -4,6 +4,7 @@
 #include "extent.h"
 #include "fold.h"
 #include "locals.h"
+#include "multicast.h"
 #include "peers.h"
 #include "prefix.h"
 #include "result.h"
@@ -137,7 +138,10 @@ static noinline void engine_send(struct coll_op *op, const struct coll_lane *lan
 	/* Memory is reserved for the peers of every schedule. */
 	if (WARN_ON_ONCE(!peer))
 		return;
-	coll_peer_send(peer, m, now);
+	if (unlikely(edge >= op->down_send))
+		coll_multicast_send(op, lane->index, edge, peer, m, now);
+	else
+		coll_peer_send(peer, m, now);
 }
 
 /*
@@ -572,6 +576,24 @@ static void engine_forget_lane(struct coll_op *op, u32 index, bool received, u64
 			coll_peer_forget(&m[i], received, now);
 	coll_work_do(op->group, COLL_WORK_FORGET * (1 + before - op->head.unacked) +
 				COLL_WORK_LOOK * i);
+}
+
+/**
+ * coll_engine_settle_up() - what the downward phase sends has come
+ * @op: begun; it has that phase
+ * @lane: lane of the operation
+ * @now: time in ns
+ *
+ * So what this host has sent up the tree has arrived, whatever was acknowledged.
+ */
+void coll_engine_settle_up(struct coll_op *op, u32 lane, u64 now)
+{
+	struct coll_message *m = &op->messages[lane * op->schedule->sends];
+	u32 i;
+
+	for (i = 0; i < op->schedule->down_send; i++)
+		if (m[i].peer && m[i].first)
+			coll_peer_forget(&m[i], false, now);
 }
 
 /**

@@ -49,6 +49,7 @@ static inline void coll_engine_make(struct coll_op *op)
 {
 	op->head.done = op->head.number - 1;
 	op->head.unacked = 0;
+	op->head.copied = op->group->multicast.copied;
 	op->unfinished = op->segments;
 	op->locals.contributed = 0;
 	op->state = COLL_OP_EARLY;
@@ -126,6 +127,7 @@ bool coll_engine_resume(struct coll_lane *lane, u64 now);
 void coll_engine_stop(struct coll_op *op);
 void coll_engine_abort(struct coll_op *op);
 bool coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank);
+void coll_engine_settle_up(struct coll_op *op, u32 lane, u64 now);
 void coll_engine_forget(struct coll_op *op, u64 now);
 void coll_engine_forget_later(struct coll_op *op, bool received);
 bool coll_engine_forget_rest(struct coll_op *op, u64 now);

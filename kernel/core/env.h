@@ -56,6 +56,12 @@ struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
 /*
+ * The same of a packet for all other hosts: to the multicast address of the group, which asked for
+ * one.
+ */
+void coll_env_multicast(struct coll_group *g, struct coll_packet *packet);
+
+/*
  * Call coll_group_run() soon, after the present event. It may be asked for again before
  * that; one call is enough.
  */
@@ -157,7 +163,8 @@ void coll_env_vector_end(void);
 	LINE(STALE,		stale)			\
 	LINE(DUPLICATE,		duplicates)		\
 	LINE(BEYOND_WINDOW,	beyond_window)		\
-	LINE(MEMORY_SHORT,	memory_short)
+	LINE(MEMORY_SHORT,	memory_short)		\
+	LINE(COPY_UNUSED,	copies_unused)
 
 #define COLL_DROP_NUMBER(identifier, name)	COLL_DROP_##identifier,
 enum coll_drop {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "congestion.h"
+#include "copy.h"
 #include "deadline.h"
 #include "group.h"
 #include "liveness.h"
@@ -336,6 +337,15 @@ static inline int group_edge(const struct coll_op *op, u32 host, const struct co
 	return edge;
 }
 
+/* A message of an operation with a downward phase is stored, in a group with multicast. */
+static noinline void group_store_down(struct coll_op *op, struct coll_peer *peer, u32 edge,
+				      const struct coll_body *body, u64 now)
+{
+	coll_multicast_stored(op, peer, edge, body);
+	if (edge == op->schedule->down_fold)
+		coll_engine_settle_up(op, body->segment, now);
+}
+
 /*
  * A message within the window: store it and owe an acknowledgment. Returns its operation if
  * it is new and the operation has begun.
@@ -365,6 +375,8 @@ static inline struct coll_op *group_store(struct coll_group *g, struct coll_peer
 	}
 	g->stats.messages_received++;
 	coll_peer_accept(peer, body, now);
+	if (unlikely(op->down_send != COLL_NO_DOWN))
+		group_store_down(op, peer, edge, body, now);
 	if (unlikely(op->state == COLL_OP_EARLY))
 		g->stats.early++;
 	return likely(body->segment < op->begun) ? op : NULL;
@@ -484,6 +496,8 @@ static inline void group_process(struct coll_group *g, struct coll_peer *peer,
 		return;
 	if (unlikely(ce))
 		group_count_mark(g, peer);
+	if (coll_group_multicasts(g))
+		coll_multicast_hear(peer, body);
 	op = group_accept_body(g, peer, body, now);
 	if (op)
 		group_run_rounds(g, op, body->segment, peer, now);
@@ -514,6 +528,37 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 	if (likely(sender.peer))
 		group_process(g, sender.peer, &body, ce, now);
 	return sender.refusal;
+}
+
+/**
+ * coll_group_receive_multicast() - handle a packet for all hosts
+ * @g: the group, perhaps without multicast
+ * @packet: well-formed, coll_wire_is_multicast(); its tag is that of @g
+ * @bytes: its length
+ * @now: time in ns
+ *
+ * Its source address is not checked, as its MAC names its source.
+ *
+ * Return: what was wrong with it. Context: event context (env.h).
+ */
+enum coll_refusal coll_group_receive_multicast(struct coll_group *g, const u8 *packet, u32 bytes,
+					       u64 now)
+{
+	enum coll_refusal refusal;
+	struct coll_copy copy;
+
+	coll_work_begin(g);
+	refusal = coll_copy_read(g, packet, bytes, &copy);
+	if (refusal != COLL_ACCEPTED)
+		return refusal;
+	if (coll_copy_accept(g, &copy, now)) {
+		coll_engine_settle_up(copy.op, copy.body.segment, now);
+		if (copy.body.segment < copy.op->begun)
+			group_run_rounds(g, copy.op, copy.body.segment, copy.parent, now);
+		coll_peer_flush(copy.parent, now);
+	}
+	coll_window_advance(g, now);
+	return COLL_ACCEPTED;
 }
 
 /**
@@ -659,6 +704,8 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 	if (unlikely(coll_peer_blocked(peer)))
 		coll_failure_blocked(g, peer, now);
 	coll_peer_expire(peer, now);
+	if (coll_group_multicasts(g))
+		coll_ahead_expire(peer, now);
 	coll_watch_ask(peer, now);
 	coll_liveness_check_idle(peer, now);
 }

@@ -80,18 +80,12 @@ static inline bool coll_group_wants_result(const struct coll_group *g, u32 local
 
 void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 now);
 
-/* What was wrong with a packet; only endpoint.h uses the last two. */
-enum coll_refusal {
-	COLL_ACCEPTED,
-	COLL_FORGED,
-	COLL_WRONG_DESCRIPTOR,
-	COLL_UNKNOWN_GROUP,
-	COLL_WRONG_SOURCE,
-	COLL_TOO_LONG,
-};
-
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
 				     u32 bytes, bool ce, u64 now);
+
+/* The same of a packet by multicast (coll_wire_is_multicast()). */
+enum coll_refusal coll_group_receive_multicast(struct coll_group *g, const u8 *packet, u32 bytes,
+					       u64 now);
 
 /* The same of a packet of another version of the format (coll_wire_other_version()). */
 enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,

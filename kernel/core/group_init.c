@@ -6,6 +6,7 @@
  */
 #include "descriptor.h"
 #include "group.h"
+#include "multicast.h"
 #include "reduce.h"
 #include "result.h"
 #include "work.h"
@@ -142,6 +143,21 @@ static int group_build_slots(struct coll_group *g, const struct coll_needs *need
 	return err;
 }
 
+/* What multicast needs to know of the connection, if the group has it. */
+static int group_reserve_ahead(struct coll_group *g, u32 host)
+{
+	struct coll_ahead *a;
+
+	if (!coll_group_multicasts(g))
+		return 0;
+	a = group_alloc(g, sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&a->messages);
+	g->multicast.host[host].ahead = a;
+	return 0;
+}
+
 static int group_reserve_peer(struct coll_group *g, u32 host)
 {
 	struct coll_peer *spare = NULL;
@@ -153,7 +169,7 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 	spare->host = host;
 	spare->next = g->peers.spare;
 	g->peers.spare = spare;
-	return 0;
+	return group_reserve_ahead(g, host);
 }
 
 static u32 group_count_peers(const struct coll_group *g, const u64 *hosts)
@@ -242,6 +258,28 @@ static int group_build_order(struct coll_group *g)
 	return 0;
 }
 
+static int group_build_multicast(struct coll_group *g, const struct collsock_join *j)
+{
+	if (!coll_menu_multicasts(j))
+		return 0;
+	g->multicast.host = group_alloc(g, g->hosts * sizeof(*g->multicast.host));
+	if (!g->multicast.host)
+		return -ENOMEM;
+	coll_multicast_init(g);
+	return 0;
+}
+
+static void group_free_multicast(struct coll_group *g)
+{
+	u32 i;
+
+	for (i = 0; g->multicast.host && i < g->hosts; i++)
+		coll_env_free(g->multicast.host[i].ahead);
+	coll_env_free(g->multicast.host);
+	memzero_explicit(&g->multicast.tx, sizeof(g->multicast.tx));
+	memzero_explicit(&g->multicast.rx, sizeof(g->multicast.rx));
+}
+
 /* The least power of two that is not less */
 static u32 group_round_up(u32 n)
 {
@@ -306,6 +344,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	if (!err)
 		err = group_build_order(g);
 	if (!err)
+		err = group_build_multicast(g, j);
+	if (!err)
 		err = group_build_schedules(g);
 	if (!err)
 		err = group_reserve(g);
@@ -352,5 +392,6 @@ void coll_group_destroy(struct coll_group *g)
 	coll_env_free(g->ranks.order.first);
 	coll_env_free(g->ranks.order.position);
 	coll_env_free(g->ranks.local);
+	group_free_multicast(g);
 	group_free_schedules(g);
 }

@@ -27,6 +27,8 @@ static struct coll_choice menu_automatic(const struct coll_menu *menu, u32 opera
 {
 	if (menu->automatic[operation])
 		return (struct coll_choice) { .algorithm = menu->automatic[operation] };
+	if (menu->multicast && !degree && coll_operation_gathers(operation, menu->hosts, length))
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
 	return coll_operations[operation].choose(menu->hosts, degree, length);
 }
 
@@ -193,6 +195,7 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 	menu->algorithms = j->algorithms ?: menu_usual_algorithms();
 	menu->degrees = j->degrees;
 	menu->hosts = j->hosts;
+	menu->multicast = coll_menu_multicasts(j);
 	menu->short_bytes = coll_operation_short(j->hosts);
 	menu->medium_bytes = coll_operation_medium(j->hosts);
 	if (menu->medium_bytes >= j->max_bytes)

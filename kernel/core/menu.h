@@ -14,6 +14,7 @@
  * @algorithms: algorithms that posts may name, a bit each
  * @degrees: degrees that posts may name, COLLSOCK_DEGREE() each
  * @hosts: of the group
+ * @multicast: it has multicast: what all are to have is sent once
  * @scattered: its ranks are not placed on hosts in their order: it has no prefixes
  * @degree: of algorithms where a post names none; 0: the usual one of each
  * @automatic: what COLLSOCK_AUTO means, by operation; COLLSOCK_AUTO: what the operation
@@ -29,6 +30,7 @@ struct coll_menu {
 	u64			algorithms;
 	u64			degrees;
 	u32			hosts;
+	bool			multicast;
 	bool			scattered;
 	u8			degree;
 	u8			automatic[COLL_MAX_OPERATIONS];
@@ -50,6 +52,14 @@ struct coll_needs {
 	struct coll_room	moves;
 	u64			*hosts;
 };
+
+/* Does the request name a multicast address? */
+static inline bool coll_menu_multicasts(const struct collsock_join *j)
+{
+	static const u8 none[sizeof(j->multicast)];
+
+	return memcmp(j->multicast, none, sizeof(none));
+}
 
 void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j);
 void coll_menu_scatter(struct coll_menu *menu);

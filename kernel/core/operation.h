@@ -127,6 +127,16 @@ static inline bool coll_operation_contributes(u32 operation, bool root)
 	return coll_operations[operation].contributes >> root & 1;
 }
 
+/*
+ * With multicast: does a tree, up which all is gathered, save rounds and messages? Two hosts
+ * exchange in one round. Of a tree one host would fold several vectors in each round.
+ */
+static inline bool coll_operation_gathers(u32 operation, u32 hosts, enum coll_length length)
+{
+	return (operation == COLLSOCK_BARRIER || operation == COLLSOCK_ALLREDUCE) && hosts > 2 &&
+	       hosts <= COLLSOCK_MAX_KARY_HOSTS && length == COLL_SHORT;
+}
+
 /* The operation whose schedules this one uses */
 static inline u32 coll_operation_scheduled(u32 operation)
 {

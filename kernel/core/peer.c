@@ -72,6 +72,7 @@ static __always_inline void peer_body_of_message(const struct coll_message *m,
 						 struct coll_body *body)
 {
 	body->type = m->head->type;
+	body->flags = m->head->copied;
 	body->operation = m->head->number;
 	body->signature = m->head->signature;
 	body->segment = m->segment;
@@ -80,20 +81,6 @@ static __always_inline void peer_body_of_message(const struct coll_message *m,
 	body->payload_bytes = m->bytes;
 	body->rest = m->rest;
 	body->gap = m->gap;
-}
-
-/* The "done" that a message carries */
-static inline u64 peer_done(struct coll_group *g, const struct coll_message_head *head, u64 now)
-{
-	struct coll_credit *credit = &g->credit;
-
-	if (!head->carries_done)
-		return g->window.completed;
-	if (!coll_before(head->done, credit->cover_done)) {
-		credit->cover_done = head->done;
-		credit->cover_ns = now;
-	}
-	return head->done;
 }
 
 /* Length of the message's packet */
@@ -124,7 +111,7 @@ static noinline void peer_lose_message(struct coll_peer *peer, const struct coll
 static __always_inline void peer_transmit(struct coll_peer *peer, struct coll_message *m,
 					  bool ack_now, u64 now)
 {
-	u64 done = peer_done(peer->group, m->head, now);
+	u64 done = coll_peer_done(peer->group, m->head, now);
 	bool acknowledges = coll_ack_needed(peer, done);
 	struct coll_blank blank = peer_begin(peer, peer_bytes(m, acknowledges));
 	struct coll_body body COLL_UNINITIALIZED;
@@ -218,6 +205,23 @@ static bool peer_must_queue(const struct coll_peer *peer, const struct coll_mess
 	const struct list_head *held = &peer->send.held;
 
 	return unlikely(!list_empty(held)) && coll_held_precedes(coll_held_first(held), m);
+}
+
+/**
+ * coll_peer_may_send() - would coll_peer_send() send a message at once?
+ * @peer: destination
+ * @m: the message, with its head set
+ * @more: messages that may be in flight by then besides
+ */
+bool coll_peer_may_send(struct coll_peer *peer, const struct coll_message *m, u32 more)
+{
+	u32 limit;
+
+	if (peer_must_queue(peer, m) || !peer_may_send(peer, m))
+		return false;
+	limit = m->head->several ? peer->send.limit :
+				   max_t(u32, peer->send.limit, COLL_CONGESTION_SINGLES);
+	return peer->send.unacked + more < limit;
 }
 
 static noinline void peer_hold(struct coll_peer *peer, struct coll_message *m, u64 now)
@@ -350,13 +354,25 @@ static inline bool peer_waits(const struct coll_peer *peer)
 	return unlikely(!list_empty(&peer->send.held) || peer->send.lost);
 }
 
+/* It has not been sent: it is held, or multicast has carried it. */
+static noinline void peer_drop_unsent(struct coll_peer *peer, struct coll_message *m)
+{
+	if (m->tries != COLL_AHEAD) {
+		peer_unhold(peer, m);
+		return;
+	}
+	coll_peer_ahead(peer)->count--;
+	list_del(&m->link);
+	m->tries = 0;
+}
+
 static inline void peer_drop(struct coll_peer *peer, struct coll_message *m)
 {
 	if (likely(m->first)) {
 		peer->send.unacked--;
 		list_del(&m->link);
 	} else {
-		peer_unhold(peer, m);
+		peer_drop_unsent(peer, m);
 	}
 	if (unlikely(m->lost))
 		coll_congestion_recovered(peer, m);
@@ -592,6 +608,27 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 	coll_ack_owe_now(peer, now);
 }
 
+/*
+ * What multicast adds to a lone acknowledgment: whether it works, and the position, unless "done"
+ * says the same.
+ */
+static void peer_add_position(struct coll_peer *peer, struct coll_body *body,
+			      u8 payload[COLL_WIRE_POSITION])
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+
+	body->flags = peer->group->multicast.copied;
+	if (!a->owed)
+		return;
+	a->owed = false;
+	if (!coll_after(a->got.operation, peer->group->window.completed))
+		return;
+	coll_wire_write_position(payload, &a->got);
+	body->flags |= COLL_FLAG_POSITION;
+	body->payload = payload;
+	body->payload_bytes = COLL_WIRE_POSITION;
+}
+
 /**
  * coll_peer_send_ack() - send a lone acknowledgment
  * @peer: destination
@@ -603,7 +640,10 @@ void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 		.type		= COLL_PACKET_ACK,
 		.operation	= peer->group->window.completed,
 	};
+	u8 position[COLL_WIRE_POSITION];
 
+	if (coll_group_multicasts(peer->group))
+		peer_add_position(peer, &body, position);
 	peer->ack.explicit = true;
 	peer->ack.owed = true;
 	peer->ack.lone_ns = now;
@@ -776,5 +816,6 @@ bool coll_peer_owes_messages(const struct coll_peer *peer)
 	list_for_each_entry(m, &peer->send.sent, link)
 		if (peer_is_operation(m))
 			return true;
-	return !list_empty(&peer->send.held);
+	return !list_empty(&peer->send.held) ||
+	       (coll_group_multicasts(peer->group) && coll_peer_ahead(peer)->count);
 }

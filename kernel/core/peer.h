@@ -17,6 +17,12 @@
 #include "held.h"
 #include "state.h"
 
+/* What multicast has carried along the edges of the connection, in a group that has it */
+static inline struct coll_ahead *coll_peer_ahead(const struct coll_peer *peer)
+{
+	return peer->group->multicast.host[peer->host].ahead;
+}
+
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now);
 struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation);
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now);
@@ -24,8 +30,12 @@ void coll_peer_speak(struct coll_peer *peer, struct coll_body *body);
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 		    struct coll_body *body);
 
+/* Packets to the other side name this epoch from now on. */
+void coll_peer_set_epoch(struct coll_peer *peer, u32 epoch);
+
 /* Give a message to the peer: it leaves now, or when there is credit. */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
+bool coll_peer_may_send(struct coll_peer *peer, const struct coll_message *m, u32 more);
 void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
 void coll_peer_push(struct coll_peer *peer, u64 now);
 void coll_peer_catch_up(struct coll_peer *peer, u64 now);
@@ -46,6 +56,21 @@ void coll_peer_drop_repeated(struct coll_peer *peer, const struct coll_body *bod
 void coll_peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now);
 void coll_peer_send_forced(struct coll_peer *peer, u64 before, u64 now);
+
+/* The "done" that a message carries */
+static inline u64 coll_peer_done(struct coll_group *g, const struct coll_message_head *head,
+				 u64 now)
+{
+	struct coll_credit *credit = &g->credit;
+
+	if (!head->carries_done)
+		return g->window.completed;
+	if (!coll_before(head->done, credit->cover_done)) {
+		credit->cover_done = head->done;
+		credit->cover_ns = now;
+	}
+	return head->done;
+}
 
 /* "Done" has advanced. Without messages in flight there is nothing to forget. */
 static inline void coll_peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
@@ -145,10 +170,11 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now);
 void coll_peer_fall_silent(struct coll_peer *peer, u64 now);
 bool coll_peer_owes_messages(const struct coll_peer *peer);
 
-/* Are no messages in flight or held? */
+/* Are no messages in flight, held, or carried by multicast and not acknowledged? */
 static inline bool coll_peer_settled(const struct coll_peer *peer)
 {
-	return list_empty(&peer->send.sent) && list_empty(&peer->send.held);
+	return list_empty(&peer->send.sent) && list_empty(&peer->send.held) &&
+	       !(coll_group_multicasts(peer->group) && coll_peer_ahead(peer)->count);
 }
 
 #endif

@@ -35,6 +35,19 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 }
 
 /**
+ * coll_peer_set_epoch() - packets to the other side name an epoch from now on
+ * @peer: the other side
+ * @epoch: of the source of the downward phase whose message is sent next; 0: none
+ */
+void coll_peer_set_epoch(struct coll_peer *peer, u32 epoch)
+{
+	struct coll_prefix prefix = coll_peer_prefix(peer, peer->conn.incarnation);
+
+	prefix.epoch = epoch;
+	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
+}
+
+/**
  * coll_peer_open() - open a connection
  * @peer: zeroed, or released when it was idle
  * @g: its group

@@ -10,6 +10,7 @@
 #define COLL_CORE_STATE_H
 
 #include "menu.h"
+#include "multicast_state.h"
 #include "order.h"
 #include "replay.h"
 #include "timing.h"
@@ -29,6 +30,8 @@ struct coll_peer;
 #define COLL_MAX_PEERS		512
 
 #define COLL_MAX_TRIES		200
+/* Instead of a number of transmissions: not sent, as multicast has carried the same */
+#define COLL_AHEAD		255
 
 /* ---- messages ---- */
 
@@ -44,6 +47,7 @@ struct coll_peer;
  * @carries_done: the operation is all-to-all: its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from
  * @several: the operation has several segments
+ * @copied: COLL_FLAGS_COPIED, which its messages carry
  */
 struct coll_message_head {
 	struct coll_signature	signature;
@@ -54,15 +58,16 @@ struct coll_message_head {
 	bool			carries_done;
 	bool			expires;
 	bool			several;
+	u16			copied;
 };
 
 /**
  * struct coll_message - a message along one edge, until it is acknowledged
- * @link: in coll_peer_send_state.sent or .held; empty when acknowledged
- * @peer: destination; NULL if it is neither in flight nor held
+ * @link: in coll_peer_send_state.sent or .held, or coll_ahead.messages; empty when acknowledged
+ * @peer: destination; NULL if it is in none of these
  * @head: shared with the other messages of its operation
  * @payload: as first sent; unchanged until acknowledged, or received (schedule.h, parts)
- * @first_ns: first transmission
+ * @first_ns: first transmission, or that by multicast
  * @sent_ns: latest transmission
  * @older: in the place of the two times while this is held, and the last of its operation:
  *	the last one of the next older operation, or NULL (held.h)
@@ -73,7 +78,7 @@ struct coll_message_head {
  * @rest: bytes of its second piece, if it has two
  * @gap: in memory, bytes between both pieces
  * @answered: answers received from the other side before, or before it last had no room
- * @tries: transmissions so far, COLL_MAX_TRIES at most
+ * @tries: transmissions so far, COLL_MAX_TRIES at most; COLL_AHEAD while in coll_ahead.messages
  * @round: round of the schedule
  * @segment: lane of the operation
  * @fan_in: number of hosts that send to @peer in this round; 0 if not of an operation
@@ -368,6 +373,7 @@ enum coll_op_state {
  * @part: parts of the current round's fold that are over
  * @at: bytes of the next part that are over
  * @index: its number
+ * @copied: multicast has carried what the downward phase sends; set before its first edge
  * @link: in coll_work.ready, or empty
  * @op: while it is there: its operation
  * @last: the peer whose message was the last to arrive while it waited there, or NULL
@@ -381,6 +387,7 @@ struct coll_lane {
 	u16			part;
 	u16			at;
 	u16			index;
+	bool			copied;
 	struct list_head	link;
 	struct coll_op		*op;
 	struct coll_peer	*last;
@@ -507,6 +514,7 @@ struct coll_op_arrival {
  * @unfinished: number of lanes that have rounds left
  * @state: enum coll_op_state
  * @probed: while EARLY: other hosts wait for this one
+ * @down_send: that of @schedule if the group has multicast, else COLL_NO_DOWN
  * @begun: number of lanes whose rounds have begun
  * @own: room for a schedule that depends on the root
  * @own_algorithm: algorithm of the schedule in @own, NULL if there is none
@@ -536,6 +544,7 @@ struct coll_op {
 	u16				unfinished;
 	u8				state;
 	bool				probed;
+	u8				down_send;
 	u16				begun;
 	u32				block;
 	u32				part_bytes;
@@ -779,6 +788,7 @@ struct coll_memory {
  * @watch: finding out which hosts operations wait for
  * @failure: what is known of a failure
  * @work: how much one event does
+ * @multicast: multicast ahead of the tree
  * @memory: memory reserved
  * @stats: counters (uapi); the platform sets hosts, host and size
  */
@@ -799,6 +809,7 @@ struct coll_group {
 	struct coll_watch		watch;
 	struct coll_failure_state	failure;
 	struct coll_work		work;
+	struct coll_multicast		multicast;
 	struct coll_memory		memory;
 	struct collsock_stats		stats;
 };
@@ -808,6 +819,12 @@ struct coll_group {
 static inline struct coll_op *coll_group_slot(const struct coll_group *g, u64 number)
 {
 	return &g->window.slots[number & g->window.mask];
+}
+
+/* Has the group a multicast address? */
+static inline bool coll_group_multicasts(const struct coll_group *g)
+{
+	return unlikely(g->multicast.host);
 }
 
 /* The host of a rank. */

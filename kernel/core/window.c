@@ -71,6 +71,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	const struct coll_operation *operation = &coll_operations[sig->operation];
 
 	op->schedule = window_schedule(g, op, sig);
+	op->down_send = coll_group_multicasts(g) ? op->schedule->down_send : COLL_NO_DOWN;
 	op->head.signature = *sig;
 	op->head.type = COLL_PACKET_MESSAGE;
 	op->head.carries_done = op->schedule->all_to_all;

@@ -203,6 +203,7 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 		.descriptor	= cpu_to_be32(prefix->descriptor),
 		.incarnation	= cpu_to_be32(prefix->incarnation),
 		.known		= cpu_to_be32(prefix->known),
+		.epoch		= cpu_to_be32(prefix->epoch),
 	};
 	u32 i;
 
@@ -366,7 +367,63 @@ void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 	wait->hops = be32_to_cpu(values[6]);
 }
 
+/* ---- positions ---- */
+
+/**
+ * coll_wire_write_position() - payload of an acknowledgment that has a position
+ * @payload: out
+ * @position: its contents
+ */
+void coll_wire_write_position(u8 payload[COLL_WIRE_POSITION],
+			      const struct coll_position *position)
+{
+	const struct coll_wire_position w = {
+		.operation	= cpu_to_be64(position->operation),
+		.first		= cpu_to_be16(position->first),
+		.round		= position->round,
+		.bits		= cpu_to_be64(position->bits),
+	};
+
+	memcpy(payload, &w, sizeof(w));
+}
+
+/**
+ * coll_wire_read_position() - read the payload of an acknowledgment that has a position
+ * @payload: of the packet
+ * @position: out
+ */
+void coll_wire_read_position(const u8 *payload, struct coll_position *position)
+{
+	struct coll_wire_position w;
+
+	memcpy(&w, payload, sizeof(w));
+	position->operation = be64_to_cpu(w.operation);
+	position->first = be16_to_cpu(w.first);
+	position->round = w.round;
+	position->bits = be64_to_cpu(w.bits);
+}
+
 /* ---- reading ---- */
+
+/**
+ * coll_wire_formed_position() - is a packet well-formed that has a position?
+ * @packet: received bytes; the first COLL_WIRE_FORM, or all if it is shorter, are readable
+ * @bytes: its length, at least COLL_WIRE_MIN
+ *
+ * Its payload is that, and it has an acknowledgment.
+ */
+bool coll_wire_formed_position(const u8 *packet, u32 bytes)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+	u16 follows = be16_to_cpu(w->flags) & COLL_FLAGS_FOLLOWS;
+	u32 exactly = COLL_WIRE_MIN + COLL_WIRE_ACK + COLL_WIRE_POSITION;
+
+	if (follows & COLL_FLAG_OPERANDS)
+		exactly += COLL_WIRE_OPERANDS;
+	return w->type == COLL_PACKET_ACK && !w->epoch && w->incarnation && w->number &&
+	       (follows & ~COLL_FLAG_OPERANDS) == (COLL_FLAG_ACK | COLL_FLAG_POSITION) &&
+	       bytes == exactly;
+}
 
 /**
  * coll_wire_other_version() - is this a packet of another version of the format?
@@ -394,8 +451,9 @@ bool coll_wire_unknown(const u8 *packet, u32 bytes)
 
 	if (bytes < COLL_WIRE_MIN || w->version != cpu_to_be32(COLL_WIRE_VERSION << 24))
 		return false;
-	return w->type > COLL_PACKET_ANSWER ||
-	       (be16_to_cpu(w->flags) & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE);
+	return w->type > COLL_PACKET_MULTICAST ||
+	       (be16_to_cpu(w->flags) & COLL_FLAGS_FOLLOWS &
+		~(COLL_FLAGS_READABLE | COLL_FLAG_POSITION));
 }
 
 /**
@@ -411,6 +469,7 @@ void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
 	prefix->descriptor = be32_to_cpu(w->descriptor);
 	prefix->incarnation = be32_to_cpu(w->incarnation);
 	prefix->known = be32_to_cpu(w->known);
+	prefix->epoch = be32_to_cpu(w->epoch);
 	prefix->source = be16_to_cpu(w->source);
 	prefix->destination = be16_to_cpu(w->destination);
 }

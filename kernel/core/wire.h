@@ -4,6 +4,8 @@
  *
  *   prefix (32) | body (32) | operands (8) | acknowledgment (16) | payload | MAC (8)
  *
+ * The payload of a lone acknowledgment may be a position (24).
+ *
  * All fields are big-endian; the payload is in the byte order of the group.
  * The MAC is SipHash-2-4 over all that precedes it, under a key derived from the group's
  * key and nonce; in long packets over the header and over hashes of the rest (nh.h), unless
@@ -33,6 +35,7 @@
 #define COLL_WIRE_MAC		8
 #define COLL_WIRE_PROBE		8	/* payload of a probe */
 #define COLL_WIRE_ANSWER	40	/* payload of an answer */
+#define COLL_WIRE_POSITION	24	/* payload of an acknowledgment, if it has one */
 #define COLL_WIRE_MIN		(COLL_WIRE_HEADER + COLL_WIRE_MAC)
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
@@ -53,7 +56,8 @@ static_assert(COLLSOCK_PACKET_HEADERS + COLLSOCK_MAX_SEGMENT == COLL_WIRE_MAX);
 	LINE(ACK,	2,	"acknowledgment") /* alone, with credit */	\
 	LINE(GOODBYE,	3,	"goodbye") /* operations beyond one cannot complete */ \
 	LINE(PROBE,	4,	"probe") /* is the other side alive? */			\
-	LINE(ANSWER,	5,	"answer") /* to a probe */
+	LINE(ANSWER,	5,	"answer") /* to a probe */				\
+	LINE(MULTICAST,	6,	"multicast") /* a message for all, ahead of those along a tree */
 
 #define COLL_PACKET_NUMBER(identifier, number, name)	COLL_PACKET_##identifier = number,
 enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
@@ -61,14 +65,21 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 /*
  * Flags. Those in the lower byte say what follows the body, in the order of the bits. A
  * packet with one that is not known cannot be read. Those in the upper byte are remarks,
- * and one that is not known is ignored. Reserved are 0x0004, the acknowledgment of a
- * position, and 0x0200, a remark about multicast (Documentation/protocol.md).
+ * and one that is not known is ignored. Only a lone acknowledgment has a position.
  */
 #define COLL_FLAG_OPERANDS	0x0001
 #define COLL_FLAG_ACK		0x0002
+#define COLL_FLAG_POSITION	0x0004
 #define COLL_FLAG_ACK_NOW	0x0100
+#define COLL_FLAG_COPIED	0x0200	/* the latest message for all came by multicast */
+#define COLL_FLAG_COPIED_BELOW	0x0400	/* so it did at a host of the sender's subtree */
+#define COLL_FLAGS_COPIED	(COLL_FLAG_COPIED | COLL_FLAG_COPIED_BELOW)
 #define COLL_FLAGS_FOLLOWS	0x00ff
 #define COLL_FLAGS_READABLE	(COLL_FLAG_OPERANDS | COLL_FLAG_ACK)
+
+/* What a packet for all has in the place of the receiving host, which is no index of one there */
+#define COLL_WIRE_ALL		0xffff
+static_assert(COLLSOCK_MAX_MULTICAST_HOSTS < COLL_WIRE_ALL);
 
 /*
  * Packet numbers count from 1 and never begin again. A time-wait entry does not know how
@@ -123,6 +134,7 @@ struct coll_signature {
  * @descriptor: hash of the descriptor
  * @incarnation: of the sender, never 0
  * @known: incarnation of the receiver as the sender knows it, 0 if never heard from
+ * @epoch: 0, or of a message of a downward phase, or one by multicast, that of the source
  * @source: index of the sending host
  * @destination: index of the receiving host
  */
@@ -131,13 +143,28 @@ struct coll_prefix {
 	u32	descriptor;
 	u32	incarnation;
 	u32	known;
+	u32	epoch;
 	u16	source;
 	u16	destination;
 };
 
 /**
+ * struct coll_position - segments of an operation that came along the edge of its downward phase
+ * @operation: number of the operation
+ * @bits: bit i: segment @first + 1 + i has come
+ * @first: the first segment that has not
+ * @round: round of that edge
+ */
+struct coll_position {
+	u64	operation;
+	u64	bits;
+	u16	first;
+	u8	round;
+};
+
+/**
  * struct coll_body - contents of a packet
- * @number: of the packet: 1, 2, ... of an incarnation to a host
+ * @number: of the packet: 1, 2, ... of an incarnation to a host; by multicast, to all
  * @operation: number of the operation; of a goodbye, the last one posted; of a lone
  *	acknowledgment, any
  * @done: operations up to this one are complete at the sender and at all hosts whose "done"
@@ -151,6 +178,7 @@ struct coll_prefix {
  * @round: round of the schedule
  * @ce: how many packets of the other side were marked "congestion experienced", mod 256
  * @ack_now: it wants to be acknowledged at once
+ * @flags: COLL_FLAGS_COPIED; COLL_FLAG_POSITION: the payload of an acknowledgment is a position
  * @acknowledges: an acknowledgment is present:
  * @ack_number: highest packet number of a message of the receiver that was accepted
  * @ack_bits: bit i: a message in @ack_number - i was
@@ -171,6 +199,7 @@ struct coll_body {
 	u8			ce;
 	bool			ack_now;
 	bool			acknowledges;
+	u16			flags;
 	u64			ack_number;
 	u64			ack_bits;
 	const u8		*payload;
@@ -228,7 +257,7 @@ struct coll_wire_header {
 	__be32	descriptor;
 	__be32	incarnation;
 	__be32	known;
-	__be32	epoch;	/* of multicast; 0 */
+	__be32	epoch;	/* of multicast, or 0 */
 	/* start of the body */
 	u8	type;
 	u8	ce;
@@ -252,6 +281,14 @@ struct coll_wire_ack {
 	__be64	bits;
 } __packed __aligned(2);
 
+struct coll_wire_position {
+	__be64	operation;
+	__be16	first;
+	u8	round;
+	u8	reserved[5];	/* 0 */
+	__be64	bits;
+} __packed __aligned(2);
+
 static_assert(offsetof(struct coll_wire_header, source) == COLL_WIRE_AT_SOURCE);
 static_assert(offsetof(struct coll_wire_header, destination) == COLL_WIRE_AT_DESTINATION);
 static_assert(offsetof(struct coll_wire_header, tag) == COLL_WIRE_AT_TAG);
@@ -260,6 +297,7 @@ static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
 static_assert(offsetof(struct coll_signature, degree) == 4);
 static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
 static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
+static_assert(sizeof(struct coll_wire_position) == COLL_WIRE_POSITION);
 
 /* ---- the MAC ---- */
 
@@ -295,6 +333,16 @@ struct coll_wire_side {
 	u64			prefix[COLL_WIRE_PREFIX / 8];
 	u64			mac[4];
 	const struct coll_mac	*group_mac;
+};
+
+/* What was wrong with a packet; only endpoint.h uses the last three. */
+enum coll_refusal {
+	COLL_ACCEPTED,
+	COLL_FORGED,
+	COLL_WRONG_DESCRIPTOR,
+	COLL_UNKNOWN_GROUP,
+	COLL_WRONG_SOURCE,
+	COLL_TOO_LONG,
 };
 
 /* ---- the secrets and the MAC ---- */
@@ -428,7 +476,7 @@ static __always_inline void coll_wire_write(u8 *packet, const struct coll_wire_s
 	u8 *end;
 
 	end = coll_wire_write_header(packet, side, body,
-				     (body->ack_now ? COLL_FLAG_ACK_NOW : 0) |
+				     body->flags | (body->ack_now ? COLL_FLAG_ACK_NOW : 0) |
 				     (operands ? COLL_FLAG_OPERANDS : 0) |
 				     (body->acknowledges ? COLL_FLAG_ACK : 0));
 	if (operands)
@@ -440,6 +488,8 @@ static __always_inline void coll_wire_write(u8 *packet, const struct coll_wire_s
 
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer);
+void coll_wire_write_position(u8 payload[COLL_WIRE_POSITION],
+			      const struct coll_position *position);
 
 /* ---- reading ---- */
 
@@ -455,6 +505,16 @@ void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answ
  */
 #define COLL_WIRE_FORM	(COLL_WIRE_HEADER + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
+/* Is a packet well-formed that has a position? */
+bool coll_wire_formed_position(const u8 *packet, u32 bytes);
+
+/* Is a packet with the head of one by multicast well-formed, if it is not too short? */
+static inline bool coll_wire_formed_multicast(const struct coll_wire_header *w)
+{
+	return w->epoch && !w->known && w->destination == cpu_to_be16(COLL_WIRE_ALL) &&
+	       !(w->flags & cpu_to_be16(COLL_FLAG_ACK));
+}
+
 /**
  * coll_wire_formed() - is this a well-formed packet?
  * @packet: received bytes; the first COLL_WIRE_FORM, or all if it is shorter, are readable
@@ -468,11 +528,11 @@ static inline bool coll_wire_formed(const u8 *packet, u32 bytes)
 
 	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
 		return false;
-	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24) || w->epoch)
+	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24))
 		return false;
 	flags = be16_to_cpu(w->flags);
-	if (flags & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE)
-		return false;
+	if (unlikely(flags & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE))
+		return coll_wire_formed_position(packet, bytes);
 	if (flags & COLL_FLAG_OPERANDS)
 		least += COLL_WIRE_OPERANDS;
 	if (flags & COLL_FLAG_ACK)
@@ -484,11 +544,13 @@ static inline bool coll_wire_formed(const u8 *packet, u32 bytes)
 		return bytes >= least;
 	case COLL_PACKET_ACK:
 	case COLL_PACKET_GOODBYE:
-		return bytes == least;
+		return bytes == least && !w->epoch;
 	case COLL_PACKET_PROBE:
-		return bytes == least + COLL_WIRE_PROBE;
+		return bytes == least + COLL_WIRE_PROBE && !w->epoch;
 	case COLL_PACKET_ANSWER:
-		return bytes == least + COLL_WIRE_ANSWER;
+		return bytes == least + COLL_WIRE_ANSWER && !w->epoch;
+	case COLL_PACKET_MULTICAST:
+		return bytes >= least && coll_wire_formed_multicast(w);
 	default:
 		return false;
 	}
@@ -497,6 +559,18 @@ static inline bool coll_wire_formed(const u8 *packet, u32 bytes)
 /* Of what is not formed: is it a packet of another version, or of a later module? */
 bool coll_wire_other_version(const u8 *packet, u32 bytes);
 bool coll_wire_unknown(const u8 *packet, u32 bytes);
+
+/* Of a well-formed packet: did it come for all? */
+static inline bool coll_wire_is_multicast(const u8 *packet)
+{
+	return ((const struct coll_wire_header *)packet)->type == COLL_PACKET_MULTICAST;
+}
+
+/* The epoch in the prefix of a direction */
+static inline u32 coll_wire_epoch(const struct coll_wire_side *side)
+{
+	return be32_to_cpu(((const struct coll_wire_header *)side->prefix)->epoch);
+}
 
 static inline u16 coll_wire_source(const u8 *packet)
 {
@@ -548,6 +622,7 @@ static __always_inline void coll_wire_read_body(const u8 *packet, u32 bytes,
 	body->type = w->type;
 	body->ce = w->ce;
 	body->ack_now = flags & COLL_FLAG_ACK_NOW;
+	body->flags = flags & (COLL_FLAGS_COPIED | COLL_FLAG_POSITION);
 	body->acknowledges = flags & COLL_FLAG_ACK;
 	body->number = be64_to_cpu(w->number);
 	body->operation = be64_to_cpu(w->operation);
@@ -579,5 +654,6 @@ static __always_inline void coll_wire_read_body(const u8 *packet, u32 bytes,
 void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
 u64 coll_wire_read_nonce(const u8 *payload);
 void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer);
+void coll_wire_read_position(const u8 *payload, struct coll_position *position);
 
 #endif

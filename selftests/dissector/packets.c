@@ -75,7 +75,7 @@ static void any_body(struct coll_body *b, const u8 *payload)
 	u64 r = seed_next(&state);
 
 	*b = (struct coll_body) {
-		.type		= COLL_PACKET_MESSAGE + r % COLL_PACKET_ANSWER,
+		.type		= COLL_PACKET_MESSAGE + r % COLL_PACKET_MULTICAST,
 		.number		= seed_next(&state) >> (r & 64 ? 0 : 40) | 1,
 		.ce		= seed_next(&state),
 		.operation	= r & 128 ? ~0ULL : seed_next(&state),
@@ -93,8 +93,14 @@ static void any_body(struct coll_body *b, const u8 *payload)
 	};
 	b->done = b->operation + any_distance(seed_next(&state));
 	b->credit = b->operation + any_distance(seed_next(&state));
-	b->payload_bytes = bytes[b->type];
-	if (b->type == COLL_PACKET_MESSAGE && r & 512)
+	b->payload_bytes = b->type < ARRAY_SIZE(bytes) ? bytes[b->type] : 0;
+	b->flags = seed_next(&state) & COLL_FLAGS_COPIED;
+	b->acknowledges &= b->type != COLL_PACKET_MULTICAST;
+	if (b->type == COLL_PACKET_ACK && b->acknowledges && r & 512) {
+		b->flags |= COLL_FLAG_POSITION;
+		b->payload_bytes = COLL_WIRE_POSITION;
+	}
+	if ((b->type == COLL_PACKET_MESSAGE || b->type == COLL_PACKET_MULTICAST) && r & 512)
 		b->payload_bytes = seed_next(&state) % (COLLSOCK_MAX_SEGMENT + 1);
 	if (r & 1024) {
 		b->signature.count = seed_next(&state) % 5;
@@ -103,6 +109,18 @@ static void any_body(struct coll_body *b, const u8 *payload)
 	if (b->acknowledges) {
 		b->ack_number = seed_next(&state);
 		b->ack_bits = seed_next(&state);
+	}
+}
+
+/* The ends fit the type. */
+static void fit_prefix(struct coll_prefix *p, u8 type)
+{
+	if (type == COLL_PACKET_MULTICAST) {
+		p->epoch = seed_next(&state) | 1;
+		p->known = 0;
+		p->destination = COLL_WIRE_ALL;
+	} else if (type == COLL_PACKET_MESSAGE && seed_next(&state) % 2) {
+		p->epoch = seed_next(&state);
 	}
 }
 
@@ -180,13 +198,25 @@ static void tell_operands(const u8 *packet, const struct coll_body *b)
 		printf("\t\t\t\t");
 }
 
+static void tell_position(const struct coll_body *b)
+{
+	struct coll_position p;
+
+	if (!(b->flags & COLL_FLAG_POSITION)) {
+		printf("\t\t\t\t");
+		return;
+	}
+	coll_wire_read_position(b->payload, &p);
+	printf("\t%llu\t%u\t%u\t0x%016llx", p.operation, p.first, p.round, p.bits);
+}
+
 static void tell_payload(const struct coll_body *b)
 {
 	struct coll_answer answer;
 	u32 i;
 
 	putchar('\t');
-	if (b->type == COLL_PACKET_MESSAGE)
+	if (b->type == COLL_PACKET_MESSAGE || b->type == COLL_PACKET_MULTICAST)
 		for (i = 0; i < b->payload_bytes; i++)
 			printf("%02x", b->payload[i]);
 	if (b->type == COLL_PACKET_ANSWER) {
@@ -213,15 +243,17 @@ static void tell_prefix(const u8 *packet)
 
 	coll_wire_read_prefix(packet, &p);
 	tell_ends(packet);
-	printf("\t0x%08x\t0x%08x\t0x%08x", p.descriptor, p.incarnation, p.known);
+	printf("\t0x%08x\t0x%08x\t0x%08x\t%u", p.descriptor, p.incarnation, p.known, p.epoch);
 }
 
 static void tell_flags(const u8 *packet)
 {
 	u32 flags = wire_flags(packet);
 
-	printf("\t0x%04x\t%u\t%u\t%u", flags, !!(flags & COLL_FLAG_OPERANDS),
-	       !!(flags & COLL_FLAG_ACK), !!(flags & COLL_FLAG_ACK_NOW));
+	printf("\t0x%04x\t%u\t%u\t%u\t%u\t%u\t%u", flags, !!(flags & COLL_FLAG_OPERANDS),
+	       !!(flags & COLL_FLAG_ACK), !!(flags & COLL_FLAG_POSITION),
+	       !!(flags & COLL_FLAG_ACK_NOW), !!(flags & COLL_FLAG_COPIED),
+	       !!(flags & COLL_FLAG_COPIED_BELOW));
 }
 
 static void tell_body(const u8 *packet, u32 bytes)
@@ -241,6 +273,7 @@ static void tell_body(const u8 *packet, u32 bytes)
 		printf("\t%llu\t0x%016llx", b.ack_number, b.ack_bits);
 	else
 		printf("\t\t");
+	tell_position(&b);
 	tell_payload(&b);
 }
 
@@ -304,6 +337,7 @@ int main(int argc, char **argv)
 		} else {
 			any_prefix(&prefix);
 			any_body(&body, payload);
+			fit_prefix(&prefix, body.type);
 		}
 		coll_wire_side_set(&side, &prefix, &secret.mac);
 		coll_wire_write(packet, &side, &body);

@@ -19,18 +19,21 @@ OUTPUT = pathlib.Path(os.environ.get("OUTPUT") or HERE.parent.parent / "build/te
 LINKTYPE_ETHERNET, IP_HEADERS = 1, 28
 # In the order in which "packets" tells them; the MAC is the last
 ENDS = ("version", "source", "destination", "tag")
-PREFIX = (*ENDS, "descriptor", "incarnation", "known")
-TYPE = (*PREFIX, "type", "flags", "flags.operands", "flags.ack", "flags.ack_now")
+PREFIX = (*ENDS, "descriptor", "incarnation", "known", "epoch")
+TYPE = (*PREFIX, "type", "flags", "flags.operands", "flags.ack", "flags.position",
+        "flags.ack_now", "flags.copied", "flags.copied_below")
 FIELDS = (*TYPE, "ce", "number", "operation", "done", "credit", "segment", "round", "kind",
           "data_type", "operator", "algorithm", "degree", "count", "root", "reason", "rank",
-          "ack.number", "ack.bits", "payload", "nonce", "waits_for", "waits_rank",
+          "ack.number", "ack.bits", "position.operation", "position.first", "position.round",
+          "position.bits", "payload", "nonce", "waits_for", "waits_rank",
           "waits_operation", "waited_ms", "age_ms", "hops", "mac")
 POSITION = ("source", "destination", "tag", "incarnation", "type", "operation", "segment", "round")
 # What the dissector shows of a packet that the core counts so, and why it does not show more
 SHOWN = {"formed": FIELDS, "malformed": (), "other_version": (*ENDS, "mac"),
          "unknown_type": (*TYPE, "mac")}
 REASONS = {"malformed": [f"malformed.{name}" for name in (
-               "short", "long", "version", "reserved", "epoch", "incarnation", "type", "number")],
+               "short", "long", "version", "reserved", "epoch", "position", "all", "incarnation", "type",
+               "number")],
            "other_version": ["other_version"], "unknown_type": ["unknown_type", "unknown_part"]}
 BEGINNINGS = {"malformed": "malformed", "other_version": "version ",
               "unknown_type": ("type ", "unknown part")}

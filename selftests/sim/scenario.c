@@ -38,6 +38,10 @@ const struct sim_class sim_classes[] = {
 	{ "any", SIM_ANY, "a selection of all of these" },
 	{ "congestion", SIM_CONGESTION | SIM_WINDOW | SIM_LOSS | SIM_DELAY,
 	  "hosts behind narrow ports with short queues" },
+	{ "multicast", SIM_MULTICAST | SIM_LOSS | SIM_DELAY | SIM_SKEW | SIM_WINDOW,
+	  "multicast reaches all, some or none, in time or late" },
+	{ "copies", SIM_MULTICAST | SIM_RESTART | SIM_CRASH | SIM_EXIT | SIM_DAMAGE,
+	  "multicast where hosts leave, die and restart, and packets are forged" },
 };
 
 const u32 sim_classes_count = ARRAY_SIZE(sim_classes);
@@ -98,6 +102,52 @@ static void choose_network(struct sim *s, u32 hosts)
 		for (to = 0; to < hosts; to++) {
 			choose_link(s, world_link(w, from, to));
 			world_link(w, from, to)->corruption = below(s, w->link.corruption + 1);
+		}
+}
+
+/* Whom multicast reaches */
+enum copies {
+	COPIES_ALL,
+	COPIES_NONE,
+	COPIES_SOME,		/* each link loses some */
+	COPIES_NOT_ONE,		/* one host gets none: its segment has no multicast */
+	COPIES_NOT_OF_ONE,	/* those of one host are lost: in one direction */
+	COPIES_HALF,		/* half of the hosts get none */
+	COPIES_KINDS,
+};
+
+static u32 choose_copy_loss(enum copies kind, u64 *random, u32 one, u32 from, u32 to)
+{
+	switch (kind) {
+	case COPIES_NONE:
+		return 1000;
+	case COPIES_SOME:
+		return world_below(random, 600);
+	case COPIES_NOT_ONE:
+		return to == one ? 1000 : 0;
+	case COPIES_NOT_OF_ONE:
+		return from == one ? 1000 : 0;
+	case COPIES_HALF:
+		return to % 2 ? 1000 : 0;
+	default:
+		return 0;
+	}
+}
+
+/* From numbers of their own: so the scenario is the same as without multicast. */
+static void choose_copies(struct sim *s, u32 hosts)
+{
+	u64 random = s->seed;
+	enum copies kind = world_below(&random, COPIES_KINDS);
+	u32 one = world_below(&random, hosts), from, to;
+	u64 late = world_chance(&random, 500) ? 0 : world_below(&random, 20 * NSEC_PER_MSEC);
+
+	for (from = 0; s->trouble & SIM_MULTICAST && from < hosts; from++)
+		for (to = 0; to < hosts; to++) {
+			struct world_link *l = world_link(&s->world, from, to);
+
+			l->copy_loss = choose_copy_loss(kind, &random, one, from, to);
+			l->copy_late_ns = late;
 		}
 }
 
@@ -489,6 +539,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	join.hosts = g->hosts;
 	join.ranks = g->size;
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
+	join.multicast[0] = !!(s->trouble & SIM_MULTICAST);
 	choose_degrees(s, &join);
 	choose_algorithms(s, &join);
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
@@ -699,6 +750,7 @@ void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
 	s->group_count = s->trouble & SIM_GROUPS ? 2 + below(s, SIM_MAX_GROUPS - 1) : 1;
 	s->replays = s->trouble & SIM_DAMAGE ? 300 : 0;
 	choose_network(s, hosts);
+	choose_copies(s, hosts);
 	choose_hosts(s, hosts);
 	for (i = 0; i < s->group_count; i++) {
 		s->groups[i].id = i;

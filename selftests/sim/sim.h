@@ -31,7 +31,8 @@ enum sim_trouble {
 	SIM_NUMBERS	= 1 << 17,	/* numbers near those where counters end */
 	SIM_NARROW	= 1 << 18,	/* paths that only short packets pass */
 	SIM_CONGESTION	= 1 << 19,	/* hosts behind narrow ports */
-	SIM_ANY		= 1 << 20,	/* a selection of all these */
+	SIM_MULTICAST	= 1 << 20,	/* groups with multicast, which works for some */
+	SIM_ANY		= 1 << 21,	/* a selection of all these */
 };
 
 struct sim_class {

@@ -25,7 +25,7 @@ void world_trace(const struct world *w, const char *format, ...)
 void world_trace_packet(const struct world *w, const char *what, const struct world_packet *p)
 {
 	static const char * const types[] = {
-		"?", "message", "ack", "goodbye", "probe", "answer",
+		"?", "message", "ack", "goodbye", "probe", "answer", "multicast",
 	};
 	struct coll_prefix prefix;
 	struct coll_body body;
@@ -54,6 +54,10 @@ void world_trace_packet(const struct world *w, const char *what, const struct wo
 	if (body.acknowledges)
 		fprintf(w->trace, " acks %llx/%llx", (unsigned long long)body.ack_number,
 			(unsigned long long)body.ack_bits);
-	fprintf(w->trace, " inc %08x>%08x%s\n", prefix.incarnation, prefix.known,
-		p->damaged ? " DAMAGED" : "");
+	if (body.flags)
+		fprintf(w->trace, " flags %x", body.flags);
+	fprintf(w->trace, " inc %08x>%08x", prefix.incarnation, prefix.known);
+	if (prefix.epoch)
+		fprintf(w->trace, " epoch %08x", prefix.epoch);
+	fprintf(w->trace, "%s\n", p->damaged ? " DAMAGED" : "");
 }

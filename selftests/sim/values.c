@@ -351,6 +351,15 @@ static void menu_of(const struct sim_group *g, struct coll_menu *menu)
 			coll_menu_scatter(menu);
 }
 
+/* With multicast, operations with a downward phase are most. */
+static bool is_seldom(struct sim *s, const struct coll_algorithm *a)
+{
+	bool tree = a->algorithm >= COLLSOCK_BINOMIAL && a->algorithm <= COLLSOCK_MCS;
+
+	return s->trouble & SIM_MULTICAST && !world_chance(&s->random, 100) &&
+	       (!tree || a->operation == COLLSOCK_REDUCE || a->operation > COLLSOCK_BROADCAST);
+}
+
 static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct sim_group *g,
 						     struct collsock_post *post)
 {
@@ -366,7 +375,7 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 		if (world_chance(&s->random, 700))
 			post->algorithm = a->algorithm;
 		post->degree = choose_degree(s, menu.degrees);
-	} while (coll_menu_choose(&menu, post, 0, &choice));
+	} while (coll_menu_choose(&menu, post, 0, &choice) || is_seldom(s, a));
 	return a;
 }
 
@@ -403,6 +412,9 @@ void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	} while (blocks > most_bytes(join, op->post.operation));
 	if (coll_algorithm_rooted(a))
 		op->post.root = world_below(&s->random, g->size);
+	/* Hosts know the epoch of a source after its first operation. */
+	if (coll_algorithm_rooted(a) && s->trouble & SIM_MULTICAST && world_chance(&s->random, 700))
+		op->post.root = join->nonce % g->size;
 	if (!coll_operations[op->post.operation].typed)
 		return;
 	if (coll_operations[op->post.operation].reduces)

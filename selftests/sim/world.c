@@ -169,6 +169,26 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	world_send(m->world, p);
 }
 
+/* Each member has a copy of its own. They are of one transmission. */
+void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
+{
+	struct world_packet *p = (struct world_packet *)packet, *copy;
+	struct world_member *m = member_of(g);
+	u32 i;
+
+	p->from = m->host->id;
+	world_work(m->world, m->host, m->host->send_ns);
+	for (i = 0; i < m->common->join.hosts; i++) {
+		if (i == m->index)
+			continue;
+		copy = world_packet_new(p->bytes);
+		memcpy(copy, p, sizeof(*p) + p->bytes);
+		copy->to = m->common->host_of[i];
+		world_copy(m->world, copy);
+	}
+	free(p);
+}
+
 static void member_destroy(struct world_member *m)
 {
 	coll_group_destroy(&m->group);
@@ -485,6 +505,33 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 	return refusal;
 }
 
+/* It is for all members with its tag that live here, and is never answered. */
+static void receive_multicast(struct world_host *h, const struct world_packet *p, u64 tag)
+{
+	const struct world_user *user;
+	enum coll_refusal refusal;
+	struct world_member *m;
+	u64 before = 0;
+
+	for (m = h->members; m; m = m->next) {
+		user = m->world->user;
+		if (m->common->secret.tag != tag || m->state != WORLD_JOINED)
+			continue;
+		if (m->world->trace)
+			world_trace_packet(m->world, "received", p);
+		if (p->damaged && user->damaged)
+			before = world_digest(m);
+		if (user->before)
+			user->before(m, p);
+		refusal = coll_group_receive_multicast(&m->group, p->data, p->bytes,
+						       m->world->now);
+		if (p->damaged && user->damaged)
+			user->damaged(m, refusal, before != world_digest(m));
+		m->world->forged += refusal != COLL_ACCEPTED;
+		member_after(m);
+	}
+}
+
 static bool member_is_from(const struct world_member *m, const struct world_packet *p, u32 source)
 {
 	const struct world_group *common = m->common;
@@ -521,6 +568,11 @@ static void packet_received(struct world *w, void *what)
 
 	if (!h->down && coll_wire_formed(p->data, p->bytes)) {
 		coll_wire_read_prefix(p->data, &prefix);
+		if (coll_wire_is_multicast(p->data)) {
+			receive_multicast(h, p, prefix.tag);
+			free(p);
+			return;
+		}
 		m = world_find(h, prefix.tag, prefix.destination);
 	} else if (!h->down && coll_wire_other_version(p->data, p->bytes)) {
 		refusal = receive_other_version(h, p);

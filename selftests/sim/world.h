@@ -72,6 +72,8 @@ enum world_delay {
 /**
  * struct world_link - one direction between two hosts
  * @loss: per mille of the packets
+ * @copy_loss: per mille of the packets by multicast, besides
+ * @copy_late_ns: these are late by up to this time
  * @duplication: likewise
  * @reordering: likewise: share that is up to four delays late
  * @corruption: likewise: share with a few bits flipped
@@ -84,6 +86,8 @@ enum world_delay {
  */
 struct world_link {
 	u32			loss;
+	u32			copy_loss;
+	u64			copy_late_ns;
 	u32			duplication;
 	u32			reordering;
 	u32			corruption;
@@ -432,6 +436,9 @@ void world_inject(struct world *w, struct world_packet *p);
 
 /* Send a packet: its source's CPU and NIC are busy with it. */
 void world_send(struct world *w, struct world_packet *p);
+
+/* Send a copy of a packet by multicast; its source's CPU is busy once with all of them. */
+void world_copy(struct world *w, struct world_packet *p);
 
 /* For the wire (world_wire.c): a packet arrives at a host; a member there, or NULL. */
 void world_packet_arrives(struct world *w, void *what);

@@ -172,6 +172,20 @@ static void host_send(struct world *w, struct world_host *h, struct world_packet
 	link_send(w, p, max(at, w->now));
 }
 
+void world_copy(struct world *w, struct world_packet *p)
+{
+	const struct world_link *l = world_link(w, p->from, p->to);
+	struct world_host *h = &w->hosts[p->from];
+
+	if (world_chance(&w->random, l->copy_loss)) {
+		if (w->trace)
+			world_trace_packet(w, "lost", p);
+		free(p);
+		return;
+	}
+	link_send(w, p, max(h->busy_ns, w->now) + world_below(&w->random, l->copy_late_ns));
+}
+
 void world_inject(struct world *w, struct world_packet *p)
 {
 	if (w->trace)

@@ -116,6 +116,27 @@ TEST(elements_of_any_type_fill_the_default_segment)
 	EXPECT_EQ(-EINVAL, coll_descriptor_normalise(&bad)) TH_LOG(#field " = " #value); \
 })
 
+TEST_F(join, a_group_that_is_too_large_has_no_multicast)
+{
+	self->fixed.hosts = COLLSOCK_MAX_MULTICAST_HOSTS;
+	self->fixed.ranks = COLLSOCK_MAX_MULTICAST_HOSTS + 1;
+	self->fixed.multicast[0] = 1;
+	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	self->fixed.hosts++;
+	EXPECT_EQ(-EINVAL, coll_descriptor_normalise(&self->fixed));
+	self->fixed.multicast[0] = 0;
+	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
+}
+
+/* UDP sends nothing to all. */
+TEST_F(join, a_multicast_address_is_one_of_the_bearer)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	EXPECT_EQ(0, CHECK());
+	self->fixed.multicast[0] = 224;
+	EXPECT_EQ(-EINVAL, CHECK());
+}
+
 TEST_F(join, a_bad_fixed_part_is_refused)
 {
 	REFUSED(size, 0);
@@ -308,6 +329,8 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.algorithm[COLLSOCK_BROADCAST]++, true);
 	HASHED(self->fixed.degree++, true);
 	HASHED(self->fixed.degrees++, true);
+	HASHED(self->fixed.multicast[0]++, true);
+	HASHED(self->fixed.multicast[15]++, true);
 	HASHED(self->fixed.mac = COLLSOCK_MAC_SIPHASH, true);
 	HASHED(self->fixed.liveness_ms = 500, true);
 	HASHED(self->fixed.features++, true);

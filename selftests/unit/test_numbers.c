@@ -87,6 +87,7 @@ static const struct number packets[] = {
 	NUMBER(COLL_PACKET_, GOODBYE, 3),
 	NUMBER(COLL_PACKET_, PROBE, 4),
 	NUMBER(COLL_PACKET_, ANSWER, 5),
+	NUMBER(COLL_PACKET_, MULTICAST, 6),
 };
 
 static const struct number reasons[] = {
@@ -135,7 +136,10 @@ TEST(numbers_of_packet_types_flags_and_reasons_never_change)
 	EXPECT_EQ(7, COLL_REASONS);
 	EXPECT_EQ(0x0001, COLL_FLAG_OPERANDS);
 	EXPECT_EQ(0x0002, COLL_FLAG_ACK);
+	EXPECT_EQ(0x0004, COLL_FLAG_POSITION);
 	EXPECT_EQ(0x0100, COLL_FLAG_ACK_NOW);
+	EXPECT_EQ(0x0200, COLL_FLAG_COPIED);
+	EXPECT_EQ(0x0400, COLL_FLAG_COPIED_BELOW);
 	EXPECT_EQ(2, COLL_WIRE_VERSION);
 }
 
@@ -220,6 +224,42 @@ TEST(the_bytes_of_an_acknowledgment_are_what_they_were)
 	EXPECT_PACKET(body,
 		      2, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5,
 		      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 3);
+}
+
+TEST(the_bytes_of_an_acknowledgment_of_a_position_are_what_they_were)
+{
+	static const struct coll_position position = {
+		.operation = 0xd1d2d3d4d5d6d7d8, .bits = 0xe1e2e3e4e5e6e7e8, .first = 0xf1f2,
+		.round = 6,
+	};
+	u8 payload[COLL_WIRE_POSITION];
+	const struct coll_body body = {
+		.type = COLL_PACKET_ACK, .number = 2, .operation = 5, .done = 5, .credit = 12,
+		.acknowledges = true, .ack_number = 7, .ack_bits = 3,
+		.flags = COLL_FLAG_POSITION | COLL_FLAG_COPIED, .payload = payload,
+		.payload_bytes = sizeof(payload),
+	};
+
+	coll_wire_write_position(payload, &position);
+	EXPECT_PACKET(body,
+		      2, 0, 2, 6, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5,
+		      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 3,
+		      0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0xd8, 0xf1, 0xf2, 6, 0, 0, 0, 0, 0,
+		      0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8);
+}
+
+TEST(the_bytes_of_a_packet_by_multicast_are_what_they_were)
+{
+	const struct coll_body body = {
+		.type = COLL_PACKET_MULTICAST, .number = 2, .operation = 5, .done = 4,
+		.credit = ~0ULL, .segment = 3,
+		.signature = { .operation = COLLSOCK_BARRIER, .algorithm = COLLSOCK_KARY,
+			       .degree = 8 },
+	};
+
+	EXPECT_PACKET(body,
+		      6, 0, 0, 0, 0xff, 0xff, 0xff, 0xfa, 0, 0, 0, 0, 0, 0, 0, 2,
+		      0, 0, 0, 0, 0, 0, 0, 5, 0, 3, 0, 1, 0, 0, 4, 8);
 }
 
 TEST(the_bytes_of_a_goodbye_are_what_they_were)

@@ -215,11 +215,12 @@ TEST(unknown_fields_are_refused)
 	REFUSED(1, 1, "reserved");
 	REFUSED(2, 0x80, "reserved");
 	REFUSED(3, 7, "reserved");
-	REFUSED(28, 1, "epoch");
 	REFUSED(COLL_WIRE_PREFIX, 0, "type 0");
 	REFUSED(COLL_WIRE_PREFIX, 4, "a probe without a nonce");
-	REFUSED(COLL_WIRE_PREFIX, 6, "type 6");
-	REFUSED(35, 0x04, "something unknown follows");
+	REFUSED(COLL_WIRE_PREFIX, 6, "multicast to one host");
+	REFUSED(COLL_WIRE_PREFIX, 7, "type 7");
+	REFUSED(35, 0x04, "a message with a position");
+	REFUSED(35, 0x08, "something unknown follows");
 	REFUSED(35, 0x80, "something unknown follows");
 	REFUSED(35, 0x01, "operands flagged and not there");
 	REFUSED(35, 0x02, "acknowledgment flagged and not there");
@@ -227,6 +228,68 @@ TEST(unknown_fields_are_refused)
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("incarnation 0");
 	memset(barrier_packet(&u) + 40, 0, 8);
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("packet 0");
+	barrier_packet(&u)[28] = 1;
+	EXPECT_TRUE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("a message with an epoch");
+	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_ACK;
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("another packet with one");
+}
+
+static bool multicast_formed(struct unit_wire *u, u32 epoch, u32 known, u32 destination, u8 flags)
+{
+	struct coll_wire_header *w = (struct coll_wire_header *)barrier_packet(u);
+
+	w->type = COLL_PACKET_MULTICAST;
+	w->epoch = cpu_to_be32(epoch);
+	w->known = cpu_to_be32(known);
+	w->destination = cpu_to_be16(destination);
+	w->flags = cpu_to_be16(flags);
+	return coll_wire_formed(u->packet, u->bytes);
+}
+
+TEST(what_is_sent_to_all_names_no_receiver_and_acknowledges_nothing)
+{
+	static struct unit_wire u;
+
+	EXPECT_TRUE(multicast_formed(&u, 1, 0, COLL_WIRE_ALL, 0));
+	EXPECT_TRUE(coll_wire_is_multicast(u.packet));
+	EXPECT_FALSE(multicast_formed(&u, 0, 0, COLL_WIRE_ALL, 0));
+	EXPECT_FALSE(multicast_formed(&u, 1, 1, COLL_WIRE_ALL, 0));
+	EXPECT_FALSE(multicast_formed(&u, 1, 0, 5, 0));
+	EXPECT_FALSE(multicast_formed(&u, 1, 0, COLL_WIRE_ALL, COLL_FLAG_ACK));
+}
+
+TEST(a_position_is_read_as_it_was_written_and_only_acknowledgments_have_one)
+{
+	const struct coll_position position = {
+		.operation = 0x1112131415161718, .bits = 5, .first = 0x2122, .round = 9,
+	};
+	struct coll_body body = {
+		.type = COLL_PACKET_ACK, .number = 1, .operation = 3, .acknowledges = true,
+		.flags = COLL_FLAG_POSITION, .payload_bytes = COLL_WIRE_POSITION,
+	};
+	static struct unit_wire u;
+	struct coll_position read;
+	u8 payload[COLL_WIRE_POSITION];
+
+	barrier_packet(&u);
+	coll_wire_write_position(payload, &position);
+	body.payload = payload;
+	u.bytes = coll_wire_bytes(&body);
+	coll_wire_write(u.packet, &u.side, &body);
+	ASSERT_TRUE(coll_wire_formed(u.packet, u.bytes));
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes - 1));
+	coll_wire_read_body(u.packet, u.bytes, &body);
+	ASSERT_TRUE(body.flags & COLL_FLAG_POSITION);
+	coll_wire_read_position(body.payload, &read);
+	EXPECT_EQ(position.operation, read.operation);
+	EXPECT_EQ(position.bits, read.bits);
+	EXPECT_EQ(position.first, read.first);
+	EXPECT_EQ(position.round, read.round);
+	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_MESSAGE;
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes));
+	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_ACK;
+	u.packet[35] = COLL_FLAG_POSITION;
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes));
 }
 
 TEST(remarks_that_are_not_known_are_ignored)
@@ -243,9 +306,9 @@ TEST(types_and_parts_that_are_not_known_and_other_versions_are_told_apart)
 
 	EXPECT_FALSE(coll_wire_unknown(barrier_packet(&u), u.bytes));
 	EXPECT_FALSE(coll_wire_other_version(u.packet, u.bytes));
-	barrier_packet(&u)[COLL_WIRE_PREFIX] = 6;
+	barrier_packet(&u)[COLL_WIRE_PREFIX] = 7;
 	EXPECT_TRUE(coll_wire_unknown(u.packet, u.bytes));
-	barrier_packet(&u)[35] = 0x04;
+	barrier_packet(&u)[35] = 0x08;
 	EXPECT_TRUE(coll_wire_unknown(u.packet, u.bytes));
 	EXPECT_FALSE(coll_wire_unknown(u.packet, COLL_WIRE_MIN - 1));
 	barrier_packet(&u)[COLL_WIRE_PREFIX] = 0;

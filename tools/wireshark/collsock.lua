@@ -11,11 +11,11 @@ proto.prefs.ethertype = Pref.uint("EtherType", 0x88b5,
 
 -- ---- names, as in collsock_lists.h and kernel/core/wire.h ----
 
-local MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER = 1, 2, 3, 4, 5
+local MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER, MULTICAST = 1, 2, 3, 4, 5, 6
 
 local types = {
 	[MESSAGE] = "message", [ACKNOWLEDGMENT] = "acknowledgment", [GOODBYE] = "goodbye",
-	[PROBE] = "probe", [ANSWER] = "answer",
+	[PROBE] = "probe", [ANSWER] = "answer", [MULTICAST] = "multicast",
 }
 
 local kinds = {
@@ -72,6 +72,12 @@ local f = {
 		0x0001),
 	flag_ack = ProtoField.bool("collsock.flags.ack", "An acknowledgment follows", 16, nil,
 		0x0002),
+	flag_position = ProtoField.bool("collsock.flags.position", "A position follows", 16, nil,
+		0x0004),
+	flag_copied = ProtoField.bool("collsock.flags.copied", "The latest for all came by multicast",
+		16, nil, 0x0200),
+	flag_copied_below = ProtoField.bool("collsock.flags.copied_below",
+		"So it did at a host below", 16, nil, 0x0400),
 	flag_ack_now = ProtoField.bool("collsock.flags.ack_now", "Acknowledge at once", 16, nil,
 		0x0100),
 	number = ProtoField.uint64("collsock.number", "Number of the packet"),
@@ -91,6 +97,11 @@ local f = {
 	rank = ProtoField.uint32("collsock.rank", "Rank to blame"),
 	ack_number = ProtoField.uint64("collsock.ack.number", "Highest packet number"),
 	ack_bits = ProtoField.uint64("collsock.ack.bits", "Bitmap", base.HEX),
+	position_operation = ProtoField.uint64("collsock.position.operation", "Operation"),
+	position_first = ProtoField.uint16("collsock.position.first",
+		"First segment that has not come"),
+	position_round = ProtoField.uint8("collsock.position.round", "Round"),
+	position_bits = ProtoField.uint64("collsock.position.bits", "Bitmap", base.HEX),
 	payload = ProtoField.bytes("collsock.payload", "Payload"),
 	nonce = ProtoField.uint64("collsock.nonce", "Nonce"),
 	waits_for = ProtoField.uint32("collsock.waits_for", "Waits for host"),
@@ -119,7 +130,9 @@ local e = {
 	long = malformed("malformed.long", "Too long for a packet of its type"),
 	version = malformed("malformed.version", "No version"),
 	reserved = malformed("malformed.reserved", "Reserved bytes are not 0"),
-	epoch = malformed("malformed.epoch", "The epoch is not 0"),
+	epoch = malformed("malformed.epoch", "An epoch does not fit the type, or is missing"),
+	position = malformed("malformed.position", "A position is not that of an acknowledgment"),
+	all = malformed("malformed.all", "A packet for all names a receiver, or acknowledges"),
 	incarnation = malformed("malformed.incarnation", "The sender has no incarnation"),
 	type = malformed("malformed.type", "No type"),
 	number = malformed("malformed.number", "The packet has no number"),
@@ -136,34 +149,38 @@ proto.experts = e
 -- ---- form ----
 
 local VERSION = 2
-local PREFIX, HEADER, OPERANDS, ACK, MAC = 32, 64, 8, 16, 8
+local PREFIX, HEADER, OPERANDS, ACK, POSITION, MAC = 32, 64, 8, 16, 24, 8
+-- In the place of the receiving host
+local ALL = 0xffff
 local MAX_SEGMENT = 8640
 local MIN = HEADER + MAC
 local MAX = MIN + OPERANDS + ACK + MAX_SEGMENT
 -- Bytes of version, hosts, tag and MAC, which are the same in all versions
 local COMMON = 16 + MAC
--- Payload bytes of each type; messages may have any number
+-- Payload bytes of each type; messages may have any number, an acknowledgment a position
 local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 40 }
 
 -- Offsets of the parts that follow the body; false for a missing one.
 local function parts_of(tvb)
 	local flags = tvb(34, 2)
 	local operands, ack = flags:bitfield(15, 1) == 1, flags:bitfield(14, 1) == 1
+	local position = flags:bitfield(13, 1) == 1
 	local ack_at = HEADER + (operands and OPERANDS or 0)
 	return {
 		operands = operands and HEADER, ack = ack and ack_at,
-		payload = ack_at + (ack and ACK or 0),
+		payload = ack_at + (ack and ACK or 0), position = position,
 	}
 end
 
--- A flag in the lower byte, except the two of parts_of()
+-- A flag in the lower byte, except the three of parts_of()
 local function has_unknown_part(tvb)
-	return tvb(34, 2):bitfield(8, 6) ~= 0
+	return tvb(34, 2):bitfield(8, 5) ~= 0
 end
 
 local function fault_of_length(tvb)
 	local packet_type = tvb(32, 1):uint()
-	local least = parts_of(tvb).payload + (payloads[packet_type] or 0) + MAC
+	local at = parts_of(tvb)
+	local least = at.payload + (payloads[packet_type] or 0) + (at.position and POSITION or 0) + MAC
 	if tvb:len() < least then
 		return e.short
 	elseif payloads[packet_type] and tvb:len() > least then
@@ -171,13 +188,25 @@ local function fault_of_length(tvb)
 	end
 end
 
+-- What only some types have
+local function fault_of_type(tvb)
+	local packet_type, epoch = tvb(32, 1):uint(), tvb(28, 4):uint()
+	local at = parts_of(tvb)
+	if packet_type ~= MESSAGE and (epoch ~= 0) ~= (packet_type == MULTICAST) then
+		return e.epoch
+	elseif at.position and (packet_type ~= ACKNOWLEDGMENT or not at.ack) then
+		return e.position
+	elseif packet_type == MULTICAST and
+			(tvb(24, 4):uint() ~= 0 or tvb(6, 2):uint() ~= ALL or at.ack) then
+		return e.all
+	end
+end
+
 local function fault_of_header(tvb)
-	if tvb(32, 1):uint() > ANSWER then
+	if tvb(32, 1):uint() > MULTICAST then
 		return e.unknown_type
 	elseif has_unknown_part(tvb) then
 		return e.unknown_part
-	elseif tvb(28, 4):uint() ~= 0 then
-		return e.epoch
 	elseif tvb(32, 1):uint() == 0 then
 		return e.type
 	elseif tvb(20, 4):uint() == 0 then
@@ -185,6 +214,7 @@ local function fault_of_header(tvb)
 	elseif tvb(40, 8):uint64() == UInt64.new(0) then
 		return e.number
 	end
+	return fault_of_type(tvb)
 end
 
 -- Why coll_wire_formed() refuses a packet; nil if it is well-formed. Packets of another
@@ -260,7 +290,10 @@ local function type_and_flags(tvb, tree)
 	local part = tree:add(f.flags, tvb(34, 2))
 	part:add(f.flag_operands, tvb(34, 2))
 	part:add(f.flag_ack, tvb(34, 2))
+	part:add(f.flag_position, tvb(34, 2))
 	part:add(f.flag_ack_now, tvb(34, 2))
+	part:add(f.flag_copied, tvb(34, 2))
+	part:add(f.flag_copied_below, tvb(34, 2))
 end
 
 -- Returns the item of the packet's number.
@@ -304,8 +337,20 @@ local function acknowledgment(tvb, at, tree)
 	part:append_text(": through " .. tostring(tvb(at, 8):uint64()))
 end
 
+local function position(tvb, at, tree)
+	local part = tree:add(proto, tvb(at, POSITION), "Position")
+	part:add(f.position_operation, tvb(at, 8))
+	part:add(f.position_first, tvb(at + 8, 2))
+	part:add(f.position_round, tvb(at + 10, 1))
+	part:add(f.position_bits, tvb(at + 16, 8))
+end
+
+local function is_message(packet_type)
+	return packet_type == MESSAGE or packet_type == MULTICAST
+end
+
 local function payload(tvb, at, bytes, packet_type, tree)
-	if packet_type == MESSAGE and bytes > 0 then
+	if is_message(packet_type) and bytes > 0 then
 		tree:add(f.payload, tvb(at, bytes))
 	elseif packet_type == PROBE or packet_type == ANSWER then
 		tree:add(f.nonce, tvb(at, 8))
@@ -364,14 +409,21 @@ local function number_text(number)
 	return "packet " .. tostring(number)
 end
 
+local function is_for_all(tvb)
+	return tvb:len() >= MIN and tvb(0, 1):uint() == VERSION and tvb(32, 1):uint() == MULTICAST
+end
+
 local function ends_text(tvb)
+	if is_for_all(tvb) then
+		return string.format("h%d→all", tvb(4, 2):uint())
+	end
 	return string.format("h%d→h%d", tvb(4, 2):uint(), tvb(6, 2):uint())
 end
 
 -- packet type, operation, source and destination, then type-specific fields
 local function summary(tvb, packet_type, at, payload_bytes)
 	local words = { types[packet_type] }
-	if packet_type == MESSAGE then
+	if is_message(packet_type) then
 		table.insert(words, message_text(tvb))
 	elseif packet_type == GOODBYE then
 		table.insert(words, "after op " .. operation_text(tvb(48, 8):uint64()))
@@ -379,14 +431,14 @@ local function summary(tvb, packet_type, at, payload_bytes)
 		table.insert(words, "op " .. tostring(tvb(48, 8):uint64()))
 	end
 	table.insert(words, ends_text(tvb))
-	if packet_type == MESSAGE then
+	if is_message(packet_type) then
 		table.insert(words, kinds[tvb(59, 1):uint()] or "kind " .. tvb(59, 1):uint())
 	elseif packet_type == GOODBYE then
 		table.insert(words, goodbye_text(tvb, at.operands))
 	elseif packet_type == ANSWER then
 		table.insert(words, answer_text(tvb, at.payload))
 	end
-	if packet_type == MESSAGE and payload_bytes > 0 then
+	if is_message(packet_type) and payload_bytes > 0 then
 		table.insert(words, payload_bytes .. " bytes")
 	end
 	table.insert(words, number_text(tvb(40, 8):uint64()))
@@ -441,6 +493,9 @@ local function dissect(tvb, pinfo, tree)
 	operands(tvb, at.operands, packet_type, tree)
 	if at.ack then
 		acknowledgment(tvb, at.ack, tree)
+	end
+	if at.position then
+		position(tvb, at.payload, tree)
 	end
 	payload(tvb, at.payload, bytes, packet_type, tree)
 	mac(tvb, tree)

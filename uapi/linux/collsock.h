@@ -72,6 +72,7 @@
 #define COLLSOCK_MAX_EXCHANGE_DEGREE	16	/* of dissemination and exchange */
 #define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with k-ary trees */
 #define COLLSOCK_MAX_FLAT_HOSTS		65	/* hosts of a group with flat trees */
+#define COLLSOCK_MAX_MULTICAST_HOSTS	4096	/* hosts of a group with multicast */
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_MIN_LIVENESS_MS	100
 #define COLLSOCK_MAX_LIVENESS_MS	600000
@@ -172,6 +173,9 @@ struct collsock_member {
  * @max_result_bytes: largest vector that has a block for each rank and is not reduced, up to
  *	COLLSOCK_MAX_RESULT, of COLLSOCK_MAX_SEGMENTS segments; less than @max_bytes is the same as
  *	@max_bytes; 0: 16 bytes for each rank, up to COLLSOCK_MAX_PAYLOAD
+ * @multicast: multicast address of the network on which all hosts are, in the form of
+ *	&collsock_member.address: what a barrier, an allreduce or a broadcast sends to all goes
+ *	there once, ahead of the tree. Up to COLLSOCK_MAX_MULTICAST_HOSTS hosts. All zero: none
  *
  * All of it but @size, @rank, and the scope ids of members, is equal on all ranks of the
  * group, after defaults have been filled in.
@@ -197,6 +201,7 @@ struct collsock_join {
 	__u8	mac;
 	__u8	reserved[2];
 	__u32	max_result_bytes;
+	__u8	multicast[16];
 };
 
 #define COLLSOCK_JOIN_VER0		112

@@ -118,7 +118,13 @@
 	LINE(paced, PACED, "messages held back by the congestion window")		\
 	LINE(gap_repairs, GAP_REPAIRS, "messages found lost by later ones, before a time-out") \
 	LINE(windows_reduced, WINDOWS_REDUCED, "times that a congestion window was halved") \
-	LINE(ce_received, CE_RECEIVED, "packets that came marked \"congestion experienced\"")
+	LINE(ce_received, CE_RECEIVED, "packets that came marked \"congestion experienced\"") \
+	LINE(copies_sent, COPIES_SENT, "messages sent to all hosts by multicast")	\
+	LINE(copies_received, COPIES_RECEIVED, "messages that came by multicast first")	\
+	LINE(copies_unused, COPIES_UNUSED,						\
+	     "messages that came by multicast too late, or from a host not known to send any") \
+	LINE(copies_repaired, COPIES_REPAIRED,						\
+	     "messages sent along the tree, as multicast did not carry them in time")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,

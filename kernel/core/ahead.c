@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "ahead.h"
+#include "deadline.h"
+#include "work.h"
+
+/* Has the other side the message, as far as it has said? */
+static bool ahead_is_settled(const struct coll_peer *peer, const struct coll_message *m)
+{
+	return !coll_after(m->head->number, peer->send.done) ||
+	       coll_position_has(&coll_peer_ahead(peer)->has, m->head->number, m->round,
+				 m->segment);
+}
+
+/* When it is sent after all: not together with those of other hosts that lost the same packet. */
+static u64 ahead_due(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u32 mix = (peer->group->incarnation ^ peer->host * 0x9e3779b1U ^ (u32)m->head->number) *
+		  0x85ebca6bU;
+
+	return m->first_ns + peer->rtt.rto_ns + (u64)(peer->rtt.rto_ns / 1024) * (mix >> 24);
+}
+
+static void ahead_add(struct coll_peer *peer, struct coll_message *m, u64 now)
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+
+	m->peer = peer;
+	m->first = 0;
+	m->tries = COLL_AHEAD;
+	m->first_ns = now;
+	m->head->unacked++;
+	a->count++;
+	list_add_tail(&m->link, &a->messages);
+	coll_deadline_peer(peer, ahead_due(peer, m));
+}
+
+/*
+ * An epoch that the other side may not know goes with the message, and not for ever with all, as
+ * the other side computes more for a packet with another prefix. It counts only if the packet
+ * names an incarnation of the other side.
+ */
+static bool ahead_tells(struct coll_peer *peer, u32 epoch)
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+
+	if (!epoch || !peer->conn.incarnation || a->receives)
+		return false;
+	if (a->told != epoch) {
+		a->told = epoch;
+		a->tells = 0;
+	}
+	if (a->tells < COLL_AHEAD_TELLS + COLL_AHEAD_TELL_EVERY)
+		a->tells++;
+	else
+		a->tells = COLL_AHEAD_TELLS;
+	return a->tells <= COLL_AHEAD_TELLS;
+}
+
+static void ahead_send_now(struct coll_peer *peer, struct coll_message *m, u32 epoch, u64 now)
+{
+	bool tells = ahead_tells(peer, epoch);
+
+	if (tells)
+		coll_peer_set_epoch(peer, epoch);
+	coll_peer_send(peer, m, now);
+	if (tells)
+		coll_peer_set_epoch(peer, 0);
+}
+
+/*
+ * The other side learns from the message that what it sent up the tree has come, so it needs no
+ * other acknowledgment of that.
+ */
+static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_head *head)
+{
+	const struct coll_peer_ack *ack = &peer->ack;
+
+	if (head->carries_done && !head->several && ack->owed && !ack->explicit && !ack->now &&
+	    ack->operation == head->number)
+		coll_ack_settle(peer);
+}
+
+/**
+ * coll_ahead_send() - send a message of a downward phase
+ * @peer: destination
+ * @m: the message, with its head, position and payload set
+ * @copied: multicast has carried it to this host, or from it
+ * @epoch: of the source; 0 if it is not known here
+ * @now: time in ns
+ *
+ * A host that did not get it by multicast sends it at once, so that the repair of one loss does
+ * not wait for a time-out at each height of the tree.
+ */
+void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied, u32 epoch,
+		     u64 now)
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+
+	ahead_settle_ack(peer, m->head);
+	if (ahead_is_settled(peer, m))
+		return;
+	if (copied && a->receives && coll_peer_may_send(peer, m, a->count))
+		ahead_add(peer, m, now);
+	else
+		ahead_send_now(peer, m, epoch, now);
+}
+
+/**
+ * coll_ahead_expire() - send what was not acknowledged in time
+ * @peer: destination
+ * @now: time in ns
+ *
+ * Until the other side reports again that multicast reaches it, what follows is sent at once.
+ */
+void coll_ahead_expire(struct coll_peer *peer, u64 now)
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+	struct coll_message *m, *next;
+
+	list_for_each_entry_safe(m, next, &a->messages, link) {
+		u64 due = ahead_due(peer, m);
+
+		if (due > now || coll_work_over(peer->group)) {
+			coll_deadline_peer(peer, max(due, now));
+			continue;
+		}
+		a->receives = false;
+		peer->group->stats.copies_repaired++;
+		coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
+		coll_peer_forget(m, false, now);
+		coll_peer_send(peer, m, now);
+	}
+}
+
+/**
+ * coll_ahead_hear() - process what a packet says about multicast
+ * @peer: its sender, which has said the rest (coll_peer_hear())
+ * @body: a message or an acknowledgment
+ *
+ * Acknowledgments are believed only if the packet names this incarnation of ours.
+ */
+void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body)
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+	struct coll_message *m, *next;
+
+	a->receives = body->flags & COLL_FLAG_COPIED;
+	if (!peer->conn.knows_us)
+		return;
+	if (body->flags & COLL_FLAG_POSITION)
+		coll_wire_read_position(body->payload, &a->has);
+	list_for_each_entry_safe(m, next, &a->messages, link)
+		if (ahead_is_settled(peer, m))
+			coll_peer_forget(m, false, 0);
+}
+
+/* An acknowledgment is owed, as in coll_peer_accept(). */
+static void ahead_owe(struct coll_peer *peer, u64 operation, u64 now)
+{
+	struct coll_peer_ack *ack = &peer->ack;
+
+	if (!ack->owed || coll_after(operation, ack->operation))
+		ack->operation = operation;
+	if (!ack->owed)
+		coll_ack_owe(peer, now + peer->group->timing.ack_delay);
+	if (++ack->messages >= peer->group->peers.ack_every) {
+		ack->messages = 0;
+		ack->now |= !coll_ack_expected(peer);
+	}
+}
+
+/* An acknowledgment of another operation is owed, and is remembered no longer. */
+static bool ahead_displaces(const struct coll_peer *peer, u64 operation)
+{
+	const struct coll_ahead *a = coll_peer_ahead(peer);
+
+	return a->owed && a->got.operation != operation &&
+	       coll_after(a->got.operation, peer->group->window.completed);
+}
+
+/**
+ * coll_ahead_accept() - what is the parent's to send came by multicast
+ * @peer: the parent
+ * @operation: number of the operation
+ * @round: round of the edge
+ * @segment: which one; it is stored
+ * @now: time in ns
+ *
+ * An acknowledgment is owed to the parent, as for a message of its own.
+ */
+void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, u64 now)
+{
+	struct coll_ahead *a = coll_peer_ahead(peer);
+
+	if (ahead_displaces(peer, operation))
+		coll_peer_send_ack(peer, now);
+	coll_position_mark(&a->got, operation, round, segment);
+	a->owed = true;
+	ahead_owe(peer, operation, now);
+}

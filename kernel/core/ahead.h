@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Multicast and one connection (struct coll_ahead). What a host has to send down a tree may have
+ * reached its child by multicast. Such a message waits here, without a number, until the child
+ * acknowledges it, by "done" or by a position; else it is sent after a time-out, for the first
+ * time, as any other. Towards the parent the acknowledgments of what came by multicast are owed.
+ *
+ * Everything here is called under the group's lock, in a group with multicast.
+ */
+#ifndef COLL_CORE_AHEAD_H
+#define COLL_CORE_AHEAD_H
+
+#include "peer.h"
+#include "position.h"
+
+/* How often a connection is told an epoch, and then every so often again */
+#define COLL_AHEAD_TELLS	8
+#define COLL_AHEAD_TELL_EVERY	64
+
+void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied, u32 epoch,
+		     u64 now);
+void coll_ahead_expire(struct coll_peer *peer, u64 now);
+void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body);
+void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, u64 now);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "copy.h"
+#include "signature.h"
+
+/* ---- who sent it ---- */
+
+/* Does its source use that epoch, as far as is known? */
+static bool copy_is_known(const struct coll_group *g, const struct coll_prefix *prefix)
+{
+	return coll_group_multicasts(g) && g->multicast.host[prefix->source].epoch == prefix->epoch;
+}
+
+/* Usually it has the prefix of the one before. */
+static bool copy_is_authentic(struct coll_group *g, const struct coll_prefix *prefix,
+			      const u8 *packet, u32 bytes)
+{
+	struct coll_wire_side side;
+	bool authentic;
+
+	if (coll_wire_same_side(packet, &g->multicast.rx))
+		return coll_wire_authentic(packet, bytes, &g->multicast.rx);
+	coll_wire_side_set(&side, prefix, &g->secret.mac);
+	authentic = coll_wire_authentic(packet, bytes, &side);
+	if (authentic && copy_is_known(g, prefix))
+		g->multicast.rx = side;
+	memzero_explicit(&side, sizeof(side));
+	return authentic;
+}
+
+/**
+ * coll_copy_read() - is a packet by multicast one of this group?
+ * @g: the group
+ * @packet: well-formed, coll_wire_is_multicast(); its tag is that of @g
+ * @bytes: its length
+ * @copy: out: its body, source, and whether the epoch is known
+ *
+ * Return: what is wrong with it.
+ */
+enum coll_refusal coll_copy_read(struct coll_group *g, const u8 *packet, u32 bytes,
+				 struct coll_copy *copy)
+{
+	struct coll_prefix prefix;
+
+	coll_wire_read_prefix(packet, &prefix);
+	if (prefix.source >= g->hosts || prefix.source == g->self)
+		return COLL_WRONG_SOURCE;
+	if (!copy_is_authentic(g, &prefix, packet, bytes))
+		return COLL_FORGED;
+	if (prefix.descriptor != g->descriptor)
+		return COLL_WRONG_DESCRIPTOR;
+	coll_wire_read_body(packet, bytes, &copy->body);
+	copy->source = prefix.source;
+	copy->known = copy_is_known(g, &prefix);
+	return COLL_ACCEPTED;
+}
+
+/* ---- what it is about ---- */
+
+static void copy_refuse(struct coll_group *g, const struct coll_copy *copy)
+{
+	g->stats.invalid++;
+	coll_env_drop(g, copy->source, g->self, &copy->body, COLL_DROP_INVALID);
+}
+
+static void copy_leave(struct coll_group *g, const struct coll_copy *copy)
+{
+	g->stats.copies_unused++;
+	coll_env_drop(g, copy->source, g->self, &copy->body, COLL_DROP_COPY_UNUSED);
+}
+
+/* What the parent sends will be refused, too, and then held until there is room. */
+static void copy_exceed(struct coll_group *g, const struct coll_copy *copy)
+{
+	g->stats.beyond_window++;
+	coll_env_drop(g, copy->source, g->self, &copy->body, COLL_DROP_BEYOND_WINDOW);
+}
+
+/* Can its lane have come so far that there is something for all? Not before this host began. */
+static bool copy_is_possible(const struct coll_op *op, const struct coll_body *body)
+{
+	if (body->segment >= op->segments)
+		return false;
+	return !coll_operation_contributes(op->head.signature.operation, false) ||
+	       body->segment < op->begun;
+}
+
+/* Is it what the source of this operation sends to all? */
+static bool copy_fits(const struct coll_op *op, const struct coll_copy *copy)
+{
+	const struct coll_body *body = &copy->body;
+	u32 edge = op->schedule->down_fold;
+
+	return op->down_send != COLL_NO_DOWN && edge != COLL_NO_DOWN &&
+	       op->schedule->source == copy->source && copy_is_possible(op, body) &&
+	       body->payload_bytes ==
+	       (op->bytes ? coll_engine_edge_bytes(op, body->segment, edge) : 0);
+}
+
+/*
+ * Its operation, opened if need be; NULL if there cannot be one. That ranks disagree is left to
+ * the messages along the tree.
+ */
+static struct coll_op *copy_open(struct coll_group *g, const struct coll_copy *copy, u64 now)
+{
+	const struct coll_signature *sig = &copy->body.signature;
+	struct coll_op *op = coll_group_slot(g, copy->body.operation);
+
+	if (op->state == COLL_OP_FREE && (!coll_operation_find(sig->operation) ||
+					  coll_operation_contributes(sig->operation, false)))
+		return NULL;
+	op = coll_window_open_early(g, copy->source, &copy->body, now);
+	if (!op || !coll_signature_equal(&op->head.signature, sig) || !copy_fits(op, copy))
+		return NULL;
+	return op;
+}
+
+/* It has come by multicast, perhaps after the message of the parent. */
+static void copy_note(struct coll_op *op, struct coll_lane *lane)
+{
+	lane->copied = true;
+	op->group->multicast.copied = COLL_FLAG_COPIED;
+}
+
+/*
+ * Store it as the message of the parent. False if that has come, or is not needed any more; one
+ * that comes again changes nothing at all.
+ */
+static bool copy_store(struct coll_op *op, struct coll_copy *copy, u64 now)
+{
+	struct coll_lane *lane = &op->lanes[copy->body.segment];
+	const struct coll_schedule *s = op->schedule;
+
+	if (!lane->copied || !coll_engine_lane_arrived(lane, s->down_fold))
+		copy_note(op, lane);
+	if (op->state >= COLL_OP_ABORTED || coll_engine_lane_arrived(lane, s->down_fold))
+		return false;
+	copy->op = op;
+	copy->parent = coll_peers_get(op->group, s->fold[s->down_fold].host, now);
+	/* Memory is reserved for the peers of every schedule. */
+	if (WARN_ON_ONCE(!copy->parent))
+		return false;
+	copy->body.round = s->down_round;
+	coll_engine_store(op, s->down_fold, &copy->body);
+	op->group->stats.copies_received++;
+	coll_ahead_accept(copy->parent, op->head.number, s->down_round, copy->body.segment, now);
+	return true;
+}
+
+/**
+ * coll_copy_accept() - store a copy
+ * @g: the group
+ * @copy: read; out: its operation and the parent
+ * @now: time in ns
+ *
+ * Return: true if it is new; then it is as for a message that coll_engine_store() has stored.
+ */
+bool coll_copy_accept(struct coll_group *g, struct coll_copy *copy, u64 now)
+{
+	s64 ahead = copy->body.operation - g->window.oldest;
+	struct coll_op *op;
+
+	if (!copy->known || ahead < 0 || g->failure.terminal) {
+		copy_leave(g, copy);
+		return false;
+	}
+	if (ahead >= (s64)g->window.size) {
+		copy_exceed(g, copy);
+		return false;
+	}
+	op = copy_open(g, copy, now);
+	if (!op) {
+		copy_refuse(g, copy);
+		return false;
+	}
+	if (copy_store(op, copy, now))
+		return true;
+	copy_leave(g, copy);
+	return false;
+}

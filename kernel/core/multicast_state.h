@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The state of multicast, as part of that of a group (state.h): what ahead.c and multicast.c
+ * change. A group without a multicast address has none of it.
+ */
+#ifndef COLL_CORE_MULTICAST_STATE_H
+#define COLL_CORE_MULTICAST_STATE_H
+
+#include "wire.h"
+
+/**
+ * struct coll_ahead - what multicast has carried along the edges of one connection
+ * @messages: to the other side, which may have them already: not sent yet, oldest first
+ * @count: number of these
+ * @told: epoch that the other side was told last
+ * @tells: how often
+ * @receives: the other side has reported that the latest message for all came by multicast
+ * @owed: an acknowledgment of @got is owed
+ * @has: latest position that the other side has acknowledged
+ * @got: latest position of what came along the edge from the other side
+ */
+struct coll_ahead {
+	struct list_head	messages;
+	u32			count;
+	u32			told;
+	u8			tells;
+	bool			receives;
+	bool			owed;
+	struct coll_position	has;
+	struct coll_position	got;
+};
+
+/**
+ * struct coll_multicast_host - what multicast needs to know of a host
+ * @epoch: of what it sends to all; 0: not known
+ * @ahead: of the connection to it; NULL if there cannot be one
+ */
+struct coll_multicast_host {
+	u32			epoch;
+	struct coll_ahead	*ahead;
+};
+
+/**
+ * struct coll_multicast - multicast ahead of the tree
+ * @host: of each host; NULL if the group has no multicast
+ * @number: of the latest packet by multicast
+ * @tx: direction of what this host sends to all
+ * @rx: direction of what came last, authentic and with its epoch; all zero: nothing has
+ * @copied: COLL_FLAG_COPIED if the latest message for all came by multicast
+ * @useful: the latest one that this host was to send to all was sent by multicast
+ * @silent: operations that were, since a host last reported that it receives them
+ * @skip: operations until it is tried again
+ * @pause: how many these were at first
+ */
+struct coll_multicast {
+	struct coll_multicast_host	*host;
+	u64				number;
+	struct coll_wire_side		tx;
+	struct coll_wire_side		rx;
+	u16				copied;
+	bool				useful;
+	u32				silent;
+	u32				skip;
+	u32				pause;
+};
+
+#endif
