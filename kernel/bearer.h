@@ -351,6 +351,35 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 }
 
 /**
+ * coll_bearer_listen() - packets to a multicast address are received from now on
+ * @b: of the namespace; its mutex is held
+ * @everyone: this host as a member, with that address in the place of its own
+ * @device: out: for coll_bearer_unlisten()
+ *
+ * Return: 0; -EADDRNOTAVAIL if its device is not here any more, or another -errno. Context:
+ * process.
+ */
+static inline int coll_bearer_listen(struct coll_bearers *b,
+				     const struct collsock_member *everyone, u64 *device)
+{
+	return coll_eth_listen(&b->eth, everyone, device);
+}
+
+/**
+ * coll_bearer_unlisten() - they are not received any more
+ * @b: of the namespace; its mutex is held, or it ends
+ * @everyone: as it was
+ * @device: from coll_bearer_listen()
+ *
+ * Context: process.
+ */
+static inline void coll_bearer_unlisten(struct coll_bearers *b,
+					const struct collsock_member *everyone, u64 device)
+{
+	coll_eth_unlisten(&b->eth, everyone, device);
+}
+
+/**
  * coll_bearer_address() - give a packet its route and its headers
  * @b: of the namespace
  * @route: cached route to @to

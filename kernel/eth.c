@@ -51,6 +51,17 @@ static void eth_close(struct coll_eth_device *device, struct list_head *closing)
 	__dev_remove_pack(&device->type);
 }
 
+/* If the device leaves the namespace, its addresses are dropped after this. */
+static void eth_drop_copies(struct coll_eth_device *device)
+{
+	struct coll_eth_copies *c, *next;
+
+	list_for_each_entry_safe(c, next, &device->copies, link) {
+		dev_mc_del(device->type.dev, c->address);
+		kfree(c);
+	}
+}
+
 /* Waits for packets that these devices have received, and that leave by them. */
 static void eth_close_all(struct list_head *closing)
 {
@@ -60,6 +71,7 @@ static void eth_close_all(struct list_head *closing)
 		return;
 	synchronize_net();
 	list_for_each_entry_safe(device, next, closing, closing) {
+		eth_drop_copies(device);
 		dev_put(device->type.dev);
 		kfree(device);
 	}
@@ -85,6 +97,7 @@ static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
 	if (!device)
 		return ERR_PTR(-ENOMEM);
 	device->eth = eth;
+	INIT_LIST_HEAD(&device->copies);
 	device->type.type = htons(self->port);
 	device->type.func = eth->hook;
 	device->type.dev = dev_get_by_index(eth->net, self->scope_id);
@@ -125,6 +138,7 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 	if (IS_ERR(device))
 		return PTR_ERR(device);
 	spin_lock(&eth->lock);
+	device->number = ++eth->opened;
 	list_add_rcu(&device->link, &eth->devices);
 	dev_add_pack(&device->type);
 	if (!eth_stays(eth, device->type.dev)) {
@@ -231,6 +245,93 @@ bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
 		return false;
 	*ifindex = next;
 	return true;
+}
+
+/* ---- multicast addresses ---- */
+
+/* The lock is held. */
+static struct coll_eth_copies *eth_find_copies(const struct coll_eth_device *device,
+					       const struct collsock_member *everyone)
+{
+	struct coll_eth_copies *c;
+
+	list_for_each_entry(c, &device->copies, link)
+		if (!memcmp(c->address, everyone->address, ETH_ALEN))
+			return c;
+	return NULL;
+}
+
+/* One more group receives by it. @c is used if it is the first one of that address. */
+static int eth_add_copies(struct coll_eth_device *device, const struct collsock_member *everyone,
+			  struct coll_eth_copies *c)
+{
+	struct coll_eth_copies *found = eth_find_copies(device, everyone);
+	int err;
+
+	if (found) {
+		found->users++;
+		return 0;
+	}
+	err = dev_mc_add(device->type.dev, c->address);
+	if (!err)
+		list_add(&c->link, &device->copies);
+	return err;
+}
+
+/**
+ * coll_eth_listen() - coll_bearer_listen() of Ethernet
+ * @eth: the devices; the namespace's mutex is held
+ * @everyone: the address, with the device, which is open
+ * @device: out: for coll_eth_unlisten()
+ *
+ * Return: 0; -EADDRNOTAVAIL if the device has just left; or what the device says. Context: process.
+ */
+int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone, u64 *device)
+{
+	struct coll_eth_copies *c = kzalloc(sizeof(*c), GFP_KERNEL);
+	struct coll_eth_device *found;
+	int err = -EADDRNOTAVAIL;
+
+	if (!c)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&c->link);
+	c->users = 1;
+	memcpy(c->address, everyone->address, ETH_ALEN);
+	spin_lock(&eth->lock);
+	found = eth_find(eth, everyone->scope_id, htons(everyone->port));
+	if (found) {
+		*device = found->number;
+		err = eth_add_copies(found, everyone, c);
+	}
+	spin_unlock(&eth->lock);
+	if (err || list_empty(&c->link))
+		kfree(c);
+	return err;
+}
+
+/**
+ * coll_eth_unlisten() - coll_bearer_unlisten() of Ethernet
+ * @eth: the devices; the namespace's mutex is held, or it ends
+ * @everyone: the address
+ * @device: from coll_eth_listen(); if it was closed meanwhile there is nothing to do
+ *
+ * Context: process.
+ */
+void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *everyone, u64 device)
+{
+	struct coll_eth_device *found;
+	struct coll_eth_copies *c = NULL;
+
+	spin_lock(&eth->lock);
+	found = eth_find(eth, everyone->scope_id, htons(everyone->port));
+	if (found && found->number == device)
+		c = eth_find_copies(found, everyone);
+	if (c && !--c->users) {
+		dev_mc_del(found->type.dev, c->address);
+		list_del(&c->link);
+		kfree(c);
+	}
+	spin_unlock(&eth->lock);
 }
 
 /* ---- who may use them ---- */

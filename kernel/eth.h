@@ -39,7 +39,8 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @tunables: of the namespace
  * @hook: receive function of all devices
  * @owner: for @hook
- * @lock: to change @devices. RTNL waits for it, so nobody sleeps with it
+ * @lock: to change @devices and what they have. RTNL waits for it, so nobody sleeps with it
+ * @opened: number of devices opened so far
  * @devices: open ones, read under RCU
  * @allowed: by interface index, those that every user may use
  */
@@ -49,6 +50,7 @@ struct coll_eth {
 	coll_eth_hook			hook;
 	void				*owner;
 	spinlock_t			lock;	/* devices */
+	u64				opened;
 	struct list_head		devices;
 	struct xarray			allowed;
 };
@@ -59,12 +61,28 @@ struct coll_eth {
  * @closing: in a list of those that are being closed
  * @eth: whose list
  * @type: receives its packets of one EtherType; has a reference on the device
+ * @number: no other one had it before
+ * @copies: multicast addresses of groups (struct coll_eth_copies); under the lock
  */
 struct coll_eth_device {
 	struct list_head	link;
 	struct list_head	closing;
 	struct coll_eth		*eth;
 	struct packet_type	type;
+	u64			number;
+	struct list_head	copies;
+};
+
+/**
+ * struct coll_eth_copies - a multicast address by which groups receive
+ * @link: in the list of the device
+ * @users: number of groups
+ * @address: the address
+ */
+struct coll_eth_copies {
+	struct list_head	link;
+	u32			users;
+	u8			address[ETH_ALEN];
 };
 
 void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tunables *tunables,
@@ -77,6 +95,9 @@ bool coll_eth_is_open(struct coll_eth *eth, int ifindex);
 bool coll_eth_next(struct coll_eth *eth, u32 *ifindex);
 int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all);
 bool coll_eth_is_allowed(const struct coll_eth *eth, int ifindex);
+
+int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone, u64 *device);
+void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *everyone, u64 device);
 
 int coll_eth_socket(struct net *net, struct socket **sock);
 int coll_eth_localise(const struct coll_eth *eth, struct collsock_member *members, u32 hosts,
@@ -114,18 +135,36 @@ static inline int coll_eth_transmit(struct sk_buff *skb)
 	return dev_queue_xmit(skb);
 }
 
+/* A frame that went to a multicast address of the device: its packet is passed to @copy. */
+static noinline int coll_eth_receive_copy(struct sk_buff *skb,
+					  const struct coll_eth_device *device,
+					  void (*copy)(void *owner, struct sk_buff *skb,
+						       u32 header_bytes))
+{
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return NET_RX_DROP;
+	copy(device->eth->owner, skb, 0);
+	return NET_RX_SUCCESS;
+}
+
 /*
- * Pass the owner, and the packet, to @receive. A frame that went to all, or to another host, is
- * not for a group. Neither is one that only came through this device: of a VLAN on it, or for a
- * macvlan device, perhaps of another namespace.
+ * Pass the owner, and the packet, to @receive, or to @copy one that went to a multicast address.
+ * Another frame that went to all, or to another host, is not for a group. Neither is one that only
+ * came through this device: of a VLAN on it, or for a macvlan device, perhaps of another
+ * namespace.
  */
 static __always_inline int coll_eth_receive(struct sk_buff *skb, struct packet_type *type,
 					    void (*receive)(void *owner, struct sk_buff *skb,
-							    u32 header_bytes))
+							    u32 header_bytes),
+					    void (*copy)(void *owner, struct sk_buff *skb,
+							 u32 header_bytes))
 {
 	const struct coll_eth_device *device = container_of(type, struct coll_eth_device, type);
 
 	if (unlikely(skb->pkt_type != PACKET_HOST || skb->dev != type->dev)) {
+		if (skb->pkt_type == PACKET_MULTICAST && skb->dev == type->dev)
+			return coll_eth_receive_copy(skb, device, copy);
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}

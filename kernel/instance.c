@@ -324,6 +324,44 @@ bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 }
 
 /**
+ * coll_instance_listen() - its device receives what is sent to its multicast address, if it has one
+ * @gi: NEW; its device is open, the namespace's mutex is held
+ *
+ * Return: 0, or why not, as coll_bearer_listen(). Context: process.
+ */
+int coll_instance_listen(struct coll_instance *gi)
+{
+	if (!gi->group.multicast.host)
+		return 0;
+	return coll_bearer_listen(&gi->cn->bearers, &gi->everyone, &gi->listens);
+}
+
+/**
+ * coll_instance_unlisten() - undo coll_instance_listen()
+ * @gi: packets by multicast find it no more; nothing happens if it does not listen
+ *
+ * Context: process; the namespace's mutex is held, or it ends.
+ */
+void coll_instance_unlisten(struct coll_instance *gi)
+{
+	if (!gi->listens)
+		return;
+	coll_lookup_remove(&gi->cn->lookup, &gi->copies);
+	coll_bearer_unlisten(&gi->cn->bearers, &gi->everyone, gi->listens);
+	gi->listens = 0;
+}
+
+/* What comes by multicast finds it, too, if it listens. */
+static int instance_hash_copies(struct coll_instance *gi)
+{
+	if (!gi->listens)
+		return 0;
+	gi->copies.key.tag = gi->group.secret.tag;
+	gi->copies.key.self = coll_lookup_device(gi->everyone.scope_id);
+	return coll_lookup_add(&gi->cn->lookup, &gi->copies);
+}
+
+/**
  * coll_instance_hash() - from now on packets find the instance
  * @gi: NEW, JOINED afterwards; the namespace's mutex is held
  *
@@ -337,6 +375,8 @@ int coll_instance_hash(struct coll_instance *gi)
 	gi->lookup.key.self = gi->group.self;
 	trace_coll_group_began(&gi->group);
 	err = coll_lookup_add(&gi->cn->lookup, &gi->lookup);
+	if (!err)
+		err = instance_hash_copies(gi);
 	if (err)
 		trace_coll_group_ended(&gi->group);
 	return err;
@@ -552,6 +592,7 @@ static void instance_quiesce(struct coll_instance *gi)
 void coll_instance_unhash(struct coll_instance *gi)
 {
 	instance_quiesce(gi);
+	coll_instance_unlisten(gi);
 	coll_lookup_remove(&gi->cn->lookup, &gi->lookup);
 }
 
@@ -569,6 +610,7 @@ void coll_instance_remember(struct coll_instance *gi)
 	/* So what an entry needs is charged already. */
 	static_assert(sizeof(struct coll_instance) >= sizeof(struct coll_timewait_entry));
 	instance_quiesce(gi);
+	coll_instance_unlisten(gi);
 	kept = coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
 				       gi->user);
 	gi->charge -= kept;

@@ -84,6 +84,7 @@ struct coll_local_member {
  * struct coll_instance - a group on this host; protected by @lock unless noted
  * @group: the core's
  * @lookup: in the table by which packets find it
+ * @copies: likewise packets by multicast, if it has multicast
  * @lock: taken with bottom halves off
  * @local_members: one for each rank of this host; the pointer is constant
  * @sockets: number of local members with a socket
@@ -103,6 +104,7 @@ struct coll_local_member {
  * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
  * @everyone: where packets by multicast go, as a member
+ * @listens: for coll_bearer_unlisten(); 0: it does not listen
  * @forgery: forged packets; without the lock, like the next
  * @napi: the queues by which packets come
  * @request: of the first rank that joined; key and rank are zero
@@ -123,6 +125,7 @@ struct coll_local_member {
 struct coll_instance {
 	struct coll_group	group;
 	struct coll_lookup_entry	lookup;
+	struct coll_lookup_entry	copies;
 	spinlock_t		lock;	/* of most of what is here */
 	struct coll_local_member	*local_members;
 	u32			sockets;
@@ -142,6 +145,7 @@ struct coll_instance {
 	struct sock		*owner;
 	struct coll_members	*members;
 	struct collsock_member	everyone;
+	u64			listens;
 	struct coll_forgery	forgery;
 	struct coll_napi	napi;
 	struct collsock_join	request;
@@ -169,6 +173,12 @@ static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_entry *entry)
 {
 	return container_of(entry, struct coll_instance, lookup);
+}
+
+/* The instance that a packet by multicast has found */
+static inline struct coll_instance *coll_instance_of_copies(struct coll_lookup_entry *entry)
+{
+	return container_of(entry, struct coll_instance, copies);
 }
 
 /* Look at the group; nothing happens to it. Any context but hard interrupts. */
@@ -228,6 +238,8 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 
 bool coll_instance_charge(struct coll_instance *gi, u64 bytes);
+int coll_instance_listen(struct coll_instance *gi);
+void coll_instance_unlisten(struct coll_instance *gi);
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);
 bool coll_instance_retire(struct coll_instance *gi);

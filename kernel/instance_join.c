@@ -264,6 +264,8 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	lockdep_assert_held(&cn->mutex);
 	err = coll_port_open(cn, self);
 	if (!err)
+		err = coll_instance_listen(gi);
+	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
 		err = coll_net_add(cn, gi, gi->handle);
@@ -279,9 +281,11 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 			coll_instance_unhash(gi);
 		}
 	}
-	if (err)
+	if (err) {
+		coll_instance_unlisten(gi);
 		/* The tidying closes the port if it was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
+	}
 	return err;
 }
 

@@ -22,6 +22,8 @@
 #include <linux/kernel.h>
 #include <linux/rhashtable.h>
 
+#include "core/base.h"
+
 /**
  * struct coll_lookup_key - what is looked up
  * @tag: of the group
@@ -43,6 +45,15 @@ struct coll_lookup_entry {
 	struct coll_lookup_key	key;
 	bool			timewait;
 };
+
+/*
+ * A packet by multicast names no host, but a device has one member of a group at most: in the
+ * place of the index of this host the key has that of the device, beyond all of those.
+ */
+static inline u32 coll_lookup_device(u32 ifindex)
+{
+	return COLLSOCK_MAX_HOSTS + ifindex;
+}
 
 #define COLL_LOOKUP_SLOT_BITS	8
 

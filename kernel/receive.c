@@ -72,65 +72,6 @@ static inline const u8 *receive_whole(struct coll_net *cn, struct sk_buff *skb,
 	return packet;
 }
 
-/* ---- without an instance ---- */
-
-static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
-			   const struct collsock_member *self, const struct collsock_member *to)
-{
-	union coll_route route = {};
-	struct sk_buff *skb;
-	int err;
-
-	skb = bytes ? coll_bearer_packet(bytes) : NULL;
-	if (!skb)
-		return;
-	memcpy(skb->data, answer, bytes);
-	err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
-	if (err) {
-		coll_drop_packet(cn->counters, answer, bytes, coll_drop_unsent(err));
-		kfree_skb(skb);
-	} else {
-		trace_coll_packet_sent(answer, bytes);
-		if (coll_bearer_transmit(&cn->bearers, skb) == -EPERM)
-			coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_SEND_REFUSED);
-	}
-	coll_bearer_route_drop(&route);
-}
-
-/*
- * There is no instance of this group: perhaps not yet, perhaps not any more. Not inline,
- * since that would slow down packets of existing groups.
- */
-static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_entry *found,
-				     struct sk_buff *skb, const u8 *packet, u32 bytes)
-{
-	const struct coll_timewait_entry *entry = found ? coll_timewait_looked_up(found) : NULL;
-	u16 source = coll_wire_source(packet);
-	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
-	struct collsock_member from, self;
-	enum coll_refusal refusal;
-	bool from_member;
-	u32 answer_bytes;
-
-	coll_bearer_ends(skb, &from, &self);
-	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
-	if (from_member && bytes <= entry->timewait.packet_bytes) {
-		packet = receive_whole(cn, skb, packet, bytes);
-		if (!packet)
-			return;
-	}
-	refusal = coll_endpoint_receive(entry ? &entry->timewait : NULL, from_member, packet, bytes,
-					answer, &answer_bytes);
-	if (refusal == COLL_UNKNOWN_GROUP)
-		coll_early_packet_note(&cn->early_packets, coll_wire_tag(packet), source, &from);
-	if (refusal != COLL_ACCEPTED) {
-		receive_refuse(cn, packet, bytes, refusal);
-		return;
-	}
-	coll_counters_add(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
-	receive_answer(cn, answer, answer_bytes, &self, &from);
-}
-
 /* ---- with an instance ---- */
 
 /*
@@ -211,6 +152,121 @@ static __always_inline void receive_for_group(struct coll_net *cn, struct coll_i
 		receive_forged(gi, packet, bytes);
 	else
 		receive_refuse(cn, packet, bytes, refusal);
+}
+
+/* ---- by multicast ---- */
+
+static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi, const u8 *packet,
+						 u32 bytes)
+{
+	enum coll_refusal refusal = COLL_ACCEPTED;
+	u64 now = coll_instance_enter_bh_off(gi);
+
+	if (!gi->ended)
+		refusal = coll_group_receive_multicast(&gi->group, packet, bytes, now);
+	coll_instance_leave_bh_off(gi);
+	return refusal;
+}
+
+/*
+ * What came by multicast is for all groups with its tag, is no early packet, and is never
+ * answered. One of that type that came to this host alone is for none.
+ */
+static void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *packet, u32 bytes)
+{
+	u32 source = coll_wire_source(packet);
+	enum coll_refusal refusal = COLL_FORGED;
+	struct coll_lookup_entry *found = NULL;
+	struct coll_instance *gi;
+
+	if (skb->pkt_type == PACKET_MULTICAST)
+		found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet),
+					 coll_lookup_device(skb->dev->ifindex));
+	if (!found) {
+		receive_refuse(cn, packet, bytes, COLL_UNKNOWN_GROUP);
+		return;
+	}
+	gi = coll_instance_of_copies(found);
+	if (bytes > gi->group.payload.packet_bytes) {
+		receive_refuse(cn, packet, bytes, COLL_TOO_LONG);
+		return;
+	}
+	if (!receive_is_member(skb, gi->members, gi->group.self, source)) {
+		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
+		return;
+	}
+	packet = receive_whole(cn, skb, packet, bytes);
+	if (!packet)
+		return;
+	if (!coll_forgery_is_flood(&gi->forgery) || receive_authentic(gi, packet, bytes))
+		refusal = receive_copy_under_lock(gi, packet, bytes);
+	if (refusal == COLL_FORGED)
+		receive_forged(gi, packet, bytes);
+	else if (refusal != COLL_ACCEPTED)
+		receive_refuse(cn, packet, bytes, refusal);
+}
+
+/* ---- without an instance ---- */
+
+static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
+			   const struct collsock_member *self, const struct collsock_member *to)
+{
+	union coll_route route = {};
+	struct sk_buff *skb;
+	int err;
+
+	skb = bytes ? coll_bearer_packet(bytes) : NULL;
+	if (!skb)
+		return;
+	memcpy(skb->data, answer, bytes);
+	err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
+	if (err) {
+		coll_drop_packet(cn->counters, answer, bytes, coll_drop_unsent(err));
+		kfree_skb(skb);
+	} else {
+		trace_coll_packet_sent(answer, bytes);
+		if (coll_bearer_transmit(&cn->bearers, skb) == -EPERM)
+			coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_SEND_REFUSED);
+	}
+	coll_bearer_route_drop(&route);
+}
+
+/*
+ * There is no instance of this group: perhaps not yet, perhaps not any more. Not inline,
+ * since that would slow down packets of existing groups.
+ */
+static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_entry *found,
+				     struct sk_buff *skb, const u8 *packet, u32 bytes)
+{
+	const struct coll_timewait_entry *entry = found ? coll_timewait_looked_up(found) : NULL;
+	u16 source = coll_wire_source(packet);
+	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
+	struct collsock_member from, self;
+	enum coll_refusal refusal;
+	bool from_member;
+	u32 answer_bytes;
+
+	if (unlikely(coll_wire_is_multicast(packet))) {
+		receive_copy(cn, skb, packet, bytes);
+		return;
+	}
+	coll_bearer_ends(skb, &from, &self);
+	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
+	if (from_member && bytes <= entry->timewait.packet_bytes) {
+		packet = receive_whole(cn, skb, packet, bytes);
+		if (!packet)
+			return;
+	}
+	refusal = coll_endpoint_receive(entry ? &entry->timewait : NULL, from_member, packet, bytes,
+					answer, &answer_bytes);
+	if (refusal == COLL_UNKNOWN_GROUP)
+		coll_early_packet_note(&cn->early_packets, coll_wire_tag(packet), source, &from);
+	if (refusal != COLL_ACCEPTED) {
+		receive_refuse(cn, packet, bytes, refusal);
+		return;
+	}
+	coll_counters_add(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
+	receive_answer(cn, answer, answer_bytes, &self, &from);
 }
 
 /* ---- from the bearers ---- */
@@ -353,13 +409,29 @@ static noinline void receive_frame(void *owner, struct sk_buff *skb, u32 header_
 	receive_packet(owner, skb, header_bytes);
 }
 
+/* To a multicast address only packets for all are sent. */
+static noinline void receive_frame_for_all(void *owner, struct sk_buff *skb, u32 header_bytes)
+{
+	u32 bytes = skb->len - header_bytes;
+	const u8 *packet = receive_form(skb, header_bytes, bytes);
+	struct coll_net *cn = owner;
+
+	if (!packet || coll_wire_is_multicast(packet)) {
+		receive_packet(owner, skb, header_bytes);
+		return;
+	}
+	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
+	receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
+	kfree_skb(skb);
+}
+
 static int receive_eth(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
 		       struct net_device *orig_dev)
 {
 	int taken;
 
 	coll_stretch_begin();
-	taken = coll_eth_receive(skb, type, receive_frame);
+	taken = coll_eth_receive(skb, type, receive_frame, receive_frame_for_all);
 	coll_stretch_end(COLL_STRETCH_PACKET);
 	return taken;
 }

@@ -128,13 +128,33 @@ TEST_F(join, a_group_that_is_too_large_has_no_multicast)
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
 }
 
-/* UDP sends nothing to all. */
+/* Members of Ethernet, with these bytes as the multicast address */
+#define MULTICAST(...) ({ \
+	static const u8 address[16] = { __VA_ARGS__ }; \
+	memcpy(self->fixed.multicast, address, sizeof(address)); \
+	CHECK(); \
+})
+
+/* UDP sends nothing to all; over Ethernet it is an address of several hosts, but not of all. */
 TEST_F(join, a_multicast_address_is_one_of_the_bearer)
 {
+	u32 i;
+
 	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
 	EXPECT_EQ(0, CHECK());
-	self->fixed.multicast[0] = 224;
-	EXPECT_EQ(-EINVAL, CHECK());
+	EXPECT_EQ(-EINVAL, MULTICAST(224, 0, 0, 77));
+	for (i = 0; i < HOSTS; i++) {
+		self->members[i].family = AF_PACKET;
+		self->members[i].port = COLLSOCK_ETHERTYPE;
+	}
+	EXPECT_EQ(0, MULTICAST(3, 0, 0, 0, 0, 1));
+	EXPECT_EQ(0, MULTICAST(0x33, 0x33, 0, 0, 0, 1));
+	EXPECT_EQ(-EINVAL, MULTICAST(2, 0, 0, 0, 0, 1));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xff, 0xff, 0xff, 0xff, 0xff, 0xff));
+	EXPECT_EQ(-EINVAL, MULTICAST(1, 0x80, 0xc2, 0, 0, 2));
+	EXPECT_EQ(-EINVAL, MULTICAST(3, 0, 0, 0, 0, 1, 1));
+	self->members[1].port = COLLSOCK_OTHER_ETHERTYPE;
+	EXPECT_EQ(-EINVAL, MULTICAST(3, 0, 0, 0, 0, 1));
 }
 
 TEST_F(join, a_bad_fixed_part_is_refused)

@@ -62,7 +62,7 @@ MAX_COMPLETION_BYTES = 256
 class Layout(struct.Struct):
     """A structure with names; fields that are not named when packing are zero."""
 
-    BYTES = ("key", "reserved")
+    BYTES = ("key", "multicast", "reserved")
 
     def __init__(self, form, names):
         super().__init__("=" + form)
@@ -80,14 +80,14 @@ class Layout(struct.Struct):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB2sI",
+JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB2sI16s",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
                    "liveness_ms features algorithms degrees algorithm0 barrier_algorithm "
                    "allreduce_algorithm reduce_algorithm broadcast_algorithm "
                    "allgather_algorithm gather_algorithm scatter_algorithm "
                    "reduce_scatter_block_algorithm scan_algorithm exscan_algorithm algorithm11 "
                    "algorithm12 algorithm13 algorithm14 algorithm15 degree mac reserved "
-                   "max_result_bytes")
+                   "max_result_bytes multicast")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
               "size operation type op algorithm flags root count degree cookie")

@@ -104,6 +104,7 @@ const struct decode_field decode_group[] = {
 	{ "window",	   COLLSOCK_A_GROUP_WINDOW },
 	{ "max_bytes",	   COLLSOCK_A_GROUP_MAX_BYTES },
 	{ "max_result_bytes", COLLSOCK_A_GROUP_MAX_RESULT_BYTES },
+	{ "multicast",	   COLLSOCK_A_GROUP_MULTICAST, DECODE_ADDRESS },
 	{ "segment_bytes", COLLSOCK_A_GROUP_SEGMENT_BYTES },
 	{ "degree",	   COLLSOCK_A_GROUP_DEGREE },
 	{ "degrees",	   COLLSOCK_A_GROUP_DEGREES },
