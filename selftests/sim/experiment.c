@@ -32,6 +32,9 @@ static const struct table {
 	{ "barrier", exp_barrier,
 	  "Latency of a barrier, in us.",
 	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), LIST(4), LIST(0), ITERATIONS },
+	{ "multicast", exp_multicast,
+	  "Latency of a barrier, in us, spinning: without multicast and with it.",
+	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512), LIST(4), LIST(0), ITERATIONS },
 	{ "first", exp_first,
 	  "Latency of the first barrier of a group, which opens its connections, and of a later one,\n"
 	  "in us, sleeping; connections of a host. static: a barrier in which each host exchanges\n"
@@ -72,7 +75,8 @@ static void explain(FILE *to)
 {
 	fputs("usage: sim --experiment [NAME] [OPTION ...]\n"
 	      "\n"
-	      "NAME: work, barrier, first, efficiency, arrival, programs, reduce, algorithms, skew\n"
+	      "NAME: work, barrier, multicast, first, efficiency, arrival, programs, reduce,\n"
+	      "algorithms, skew\n"
 	      "\n"
 	      "Figures of a model: the cost of collsock compared with operations of programs over\n"
 	      "UDP, on hosts with one CPU each, where every step has a cost. Without a name\n"

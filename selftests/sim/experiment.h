@@ -156,6 +156,8 @@ struct exp_host {
  * @maker: who implements the operations
  * @hosts: number of hosts
  * @barrier: enum collsock_algorithm of barriers
+ * @multicast: the group has multicast
+ * @degree: of algorithms, if posts name none; 0: the usual one
  * @doubles: of a reduce, or of the whole vector of @post
  * @post: what EXP_POST posts
  * @iterations: number of iterations
@@ -174,6 +176,8 @@ struct exp_settings {
 	enum exp_maker		maker;
 	u32			hosts;
 	u8			barrier;
+	bool			multicast;
+	u8			degree;
 	u32			doubles;
 	struct collsock_post	post;
 	u32			iterations;
@@ -274,6 +278,7 @@ struct exp_choice {
 bool exp_skew(const struct exp_choice *choice);
 bool exp_reduce(const struct exp_choice *choice);
 bool exp_barrier(const struct exp_choice *choice);
+bool exp_multicast(const struct exp_choice *choice);
 bool exp_first(const struct exp_choice *choice);
 bool exp_work(const struct exp_choice *choice);
 bool exp_algorithms(const struct exp_choice *choice);

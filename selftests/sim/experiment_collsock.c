@@ -21,6 +21,7 @@ int exp_collsock_start(struct experiment *x)
 		.max_bytes = max(s->doubles, 1U) * sizeof(double),
 		.algorithm[COLLSOCK_BARRIER] = s->barrier,
 		.algorithm[COLLSOCK_REDUCE] = COLLSOCK_BINOMIAL,
+		.multicast[0] = s->multicast, .degree = s->degree,
 	};
 	u32 i;
 
@@ -166,7 +167,8 @@ static void before(struct world_member *m, const struct world_packet *p)
 	if (p) {
 		coll_wire_read_body(p->data, p->bytes, &body);
 		ns = costs->receive;
-		if (body.type == COLL_PACKET_MESSAGE && body.payload_bytes)
+		if (body.payload_bytes && (body.type == COLL_PACKET_MESSAGE ||
+					   body.type == COLL_PACKET_MULTICAST))
 			ns += costs->data + (is_folded(&body) ? body.payload_bytes /
 					     sizeof(double) * costs->fold : 0);
 	}

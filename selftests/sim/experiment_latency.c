@@ -126,6 +126,46 @@ bool exp_barrier(const struct exp_choice *choice)
 	return right;
 }
 
+/* ---- multicast ---- */
+
+/* With multicast, by the number of children of a host */
+static const u8 multicast_degrees[] = { 2, 4, 8, 16 };
+
+static bool multicast_row(struct exp_settings *s)
+{
+	struct latency with = measure(s, EXP_COLLSOCK, barriers);
+	bool right = with.right;
+	struct exp_settings tree = *s;
+	u32 i;
+
+	printf("%5u %8.2f", s->hosts, with.us[1]);
+	tree.multicast = true;
+	tree.barrier = COLLSOCK_KARY;
+	for (i = 0; i < ARRAY_SIZE(multicast_degrees); i++) {
+		tree.degree = multicast_degrees[i];
+		with = measure(&tree, EXP_COLLSOCK, barriers);
+		right &= with.right;
+		printf(" %8.2f", with.us[1]);
+	}
+	printf("%s\n", right ? "" : "  WRONG");
+	return right;
+}
+
+bool exp_multicast(const struct exp_choice *choice)
+{
+	struct exp_settings s = choice->settings;
+	bool right = true;
+	const u32 *hosts;
+
+	printf("\n               ---------- with multicast ----------\n"
+	       "hosts  without degree 2        4        8       16\n");
+	for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
+		s.hosts = *hosts;
+		right &= multicast_row(&s);
+	}
+	return right;
+}
+
 /* ---- the first barrier ---- */
 
 /* At the end the time since the first barrier is in @begin_ns. */
