@@ -5,6 +5,7 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <netinet/ether.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @socket: of this rank
  * @key_file: or NULL
  * @mac: enum collsock_mac
+ * @multicast: multicast address, of Ethernet; all zero: none
  * @id: of the group
  * @nonce: of this instance of the group
  * @room: bytes that the group can carry, if its operation has fewer
@@ -56,6 +58,7 @@ struct collperf {
 	struct collsock	*socket;
 	const char	*key_file;
 	unsigned int	mac;
+	struct ether_addr multicast;
 	uint64_t	id;
 	uint64_t	nonce;
 	uint32_t	room;
@@ -253,7 +256,10 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 
 	request->degree = c->options.degree;
 	request->mac = c->mac;
-	request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
+	memcpy(request->multicast, &c->multicast, sizeof(c->multicast));
+	/* With multicast the barrier that follows an operation is one, too. */
+	if (!request->multicast[0])
+		request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	request->algorithm[c->options.operation] = c->options.algorithm;
 	request->max_bytes = c->room;
 	if (c->options.operation != COLLSOCK_BARRIER && request->max_bytes < data_bytes)
@@ -361,6 +367,10 @@ static void take(void *context, int letter, const char *value)
 		c->mac = options_parse_name("--mac", value, mac_names,
 					    sizeof(mac_names) / sizeof(*mac_names));
 		break;
+	case 'A':
+		if (!ether_aton_r(value, &c->multicast) || !(c->multicast.ether_addr_octet[0] & 1))
+			errx(EXIT_USAGE, "--multicast: %s is no group address of Ethernet", value);
+		break;
 	case 'T':
 		team_parse(&c->team, value);
 		break;
@@ -393,6 +403,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "nonce",	required_argument, NULL, 'N' },
 		{ "key-file",	required_argument, NULL, 'k' },
 		{ "mac",	required_argument, NULL, 'M' },
+		{ "multicast",	required_argument, NULL, 'A' },
 		{ "max-bytes",	required_argument, NULL, 'B' },
 		{ "segment",	required_argument, NULL, 'G' },
 		{ "team",	required_argument, NULL, 'T' },
@@ -415,6 +426,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        without it hosts must allow it:\n"
 			"                        collsock set require_keys 0\n"
 			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n"
+			"  -A, --multicast ADDRESS  a group address of Ethernet: what all hosts\n"
+			"                        get is sent to all at once\n"
 			"  -B, --max-bytes N     the group can carry N bytes, though the operation may\n"
 			"                        have fewer, or none\n"
 			"  -G, --segment N       payload of a packet, a multiple of 16, 48 to 8640\n"
