@@ -39,6 +39,11 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	user_udp_send(&m->udp, peer->host, &m->request.members[peer->host]);
 }
 
+/* No group in user space has a multicast address (user_address.c). */
+void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
+{
+}
+
 u32 coll_env_queued(struct coll_group *g)
 {
 	return user_udp_queued(&user_member_of(g)->udp);
