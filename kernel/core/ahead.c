@@ -35,7 +35,7 @@ static void ahead_add(struct coll_peer *peer, struct coll_message *m, u64 now)
 }
 
 /*
- * An epoch that the other side may not know goes with the message, and not for ever with all, as
+ * An epoch that the other side may not know goes with the message, not with all that follow, as
  * the other side computes more for a packet with another prefix. It counts only if the packet
  * names an incarnation of the other side.
  */

@@ -92,7 +92,7 @@ static int pmi_is_of_mpi(struct dl_phdr_info *info, size_t bytes, void *ctx)
 	return 0;
 }
 
-/* Whoever has loaded MPI, with or without its symbols for all, may use the connection. */
+/* An MPI library that is loaded, with or without its symbols for all, may use the connection. */
 static bool pmi_is_used(void)
 {
 	return dlsym(RTLD_DEFAULT, "MPI_Init") || dl_iterate_phdr(pmi_is_of_mpi, NULL);

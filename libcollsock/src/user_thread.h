@@ -27,8 +27,8 @@ void user_thread_hand_out(struct user_member *m);
 void user_thread_take_back(struct user_member *m);
 
 /*
- * A call has done something to the member, which may be due earlier now than whoever drives it
- * knows; its lock is held.
+ * A call has done something to the member, which may be due earlier now than the thread that
+ * drives it knows; its lock is held.
  */
 void user_thread_mind(struct user_member *m);
 
