@@ -128,8 +128,9 @@ static inline bool fold_is_value(const struct coll_op *op, const struct coll_rou
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->fold[edge];
 
-	return op->bytes >= COLL_VALUES_LONG && e->action == COLL_PLACE && edge + 1 < r->fold_first + r->folds &&
-	       e[1].action != COLL_PLACE && e[1].reg == e->reg && !coll_schedule_has_blocks(s);
+	return op->bytes >= COLL_VALUES_LONG && e->action == COLL_PLACE &&
+	       edge + 1 < r->fold_first + r->folds && e[1].action != COLL_PLACE &&
+	       e[1].reg == e->reg && !coll_schedule_has_blocks(s);
 }
 
 /* Apply one fold entry, as far as one step goes. True if that is all. */
