@@ -16,7 +16,8 @@ from collsock_test import MAC_NH_SIPHASH, PORT, equal, on
 
 VERSION = 2
 SMALLEST = 72
-MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER = range(1, 6)
+MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER, MULTICAST = range(1, 7)
+POSITION = 0x04  # in the second byte of the flags
 TYPE, FLAGS, NUMBER, MAC_BYTES = 32, 34, 40, 8
 
 

@@ -35,15 +35,15 @@ FIELDS = {"version": (0, 1), "reserved bytes": (1, 4), "source": (4, 6), "destin
           "epoch": (28, 32), "type": (32, 33), "ce": (33, 34), "flags": (34, 36),
           "done": (36, 38), "credit": (38, 40), "number": (40, 48), "operation": (48, 56),
           "segment": (56, 58), "round": (58, 59), "signature": (59, 64)}
-COUNTED_AS = {"reserved bytes": {"malformed"}, "epoch": {"malformed"},
-              "source": {"wrong_source"}, "destination": {"unknown_group"},
-              "tag": {"unknown_group"}}
+COUNTED_AS = {"reserved bytes": {"malformed"}, "source": {"wrong_source"},
+              "destination": {"unknown_group"}, "tag": {"unknown_group"}}
 # By the value: 0 is no version, type, incarnation or number; of a type, and of the parts
-# that are flagged, not every length is a packet
+# that are flagged, not every length is a packet. By the packet: only messages may have an epoch
 COUNTED_BY_VALUE = {"version": {"other_version", "malformed"},
                     "type": {"unknown_type", "malformed", "forged"},
                     "flags": {"unknown_type", "malformed", "forged"},
-                    "incarnation": {"malformed", "forged"}, "number": {"malformed", "forged"}}
+                    "incarnation": {"malformed", "forged"}, "number": {"malformed", "forged"},
+                    "epoch": {"malformed", "forged"}}
 
 
 class AnswerWatch:

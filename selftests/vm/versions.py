@@ -10,7 +10,8 @@ import time
 from collsock_test import (
     PORT, Group, Sniffer, at_most, equal, eventually, main, outcome, test, test_each)
 from forging import (
-    ACKNOWLEDGMENT, FLAGS, MESSAGE, NUMBER, PROBE, SMALLEST, TYPE, VERSION, Forger, sealed)
+    ACKNOWLEDGMENT, FLAGS, MESSAGE, MULTICAST, NUMBER, POSITION, PROBE, SMALLEST, TYPE, VERSION,
+    Forger, sealed)
 
 HOSTS = 1, 2, 3
 STRANGER = 4
@@ -164,13 +165,26 @@ def types_and_parts_of_a_later_module_are_counted_and_change_nothing():
     recorded = Recorded()
     before = recorded.stats()
     message = recorded.a(MESSAGE)
-    later = [changed(message, TYPE, packet_type) for packet_type in (6, 7, 128, 255)]
-    later += [changed(message, FLAGS + 1, message[FLAGS + 1] | 1 << bit) for bit in range(2, 8)]
+    later = [changed(message, TYPE, packet_type) for packet_type in (7, 8, 128, 255)]
+    later += [changed(message, FLAGS + 1, message[FLAGS + 1] | 1 << bit) for bit in range(3, 8)]
     # They may have another length, and use what is 0 so far
     later += [later[0][:28] + b"\0\0\0\1" + later[0][32:], later[0][:-8] + bytes(100)]
     packets = [sealed(packet, recorded.group.descriptor) for packet in later]
     equal("how they are counted", recorded.counted(packets), {"unknown_type": len(packets)})
     equal("one that is too short", recorded.counted([packets[0][:SMALLEST - 1]]), {"malformed": 1})
+    recorded.nothing_else(before)
+
+
+@test
+def what_belongs_to_multicast_is_malformed_elsewhere():
+    """A packet for all that is for one host, and a position that is no acknowledgment's"""
+    recorded = Recorded()
+    before = recorded.stats()
+    message = recorded.a(MESSAGE)
+    wrong = [changed(message, TYPE, MULTICAST),
+             changed(message, FLAGS + 1, message[FLAGS + 1] | POSITION)]
+    packets = [sealed(packet, recorded.group.descriptor) for packet in wrong]
+    equal("how they are counted", recorded.counted(packets), {"malformed": len(packets)})
     recorded.nothing_else(before)
 
 
