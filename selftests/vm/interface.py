@@ -20,6 +20,7 @@ from collsock_test import (
     test, wait_bytes)
 from interface_common import grown, run_parts
 
+JOIN_VER0 = 112
 # How much longer the structure of a newer caller may be
 LONGER = (8, 16, 56, 64, 72, 1024)
 PAGE = 4096
@@ -47,6 +48,17 @@ def newer_callers_of_join_are_in_one_group():
             rank.close()
 
 
+@test
+def callers_of_the_first_join_are_in_one_group_with_others():
+    descriptor = Descriptor([1, 2])
+    ranks = [rank_on(1), rank_on(2)]
+    for number, size in enumerate((JOIN_VER0, JOIN_HEAD.size)):
+        whole = descriptor.bytes(number)
+        ranks[number].setsockopt(SOL_COLLSOCK, JOIN, struct.pack("=I", size) + whole[4:size] +
+                                 whole[JOIN_HEAD.size:])
+    barrier(ranks)
+
+
 def joining(data):
     """Another socket each time, because one of them may be accepted."""
     with rank_on(1) as rank:
@@ -72,7 +84,7 @@ def unknown_fields_of_join_are_e2big_unless_zero():
 @test
 def callers_of_join_know_at_least_the_first_version():
     good = Descriptor([1, 2]).bytes(0)
-    for size in range(0, JOIN_HEAD.size, 8):
+    for size in range(0, JOIN_VER0, 8):
         refused(errno.EINVAL, f"size {size}", joining,
                 struct.pack("=I", size) + good[4:size] + good[JOIN_HEAD.size:])
     for size in range(JOIN_HEAD.size + 1, JOIN_HEAD.size + 8):

@@ -219,7 +219,8 @@ taken_rank() {
 
 without_module() {
 	rmmod collsock || return
-	advised 1 "modprobe collsock" $examples/barrier -k "$key" "$work/hosts" &&
+	advised 1 "modprobe collsock" env COLLSOCK_BACKEND=kernel $examples/barrier -k "$key" \
+		"$work/hosts" &&
 		advised 1 "modprobe collsock" python3 -B libcollsock/examples/collsock_plain.py \
 			--key-file "$key" "$work/hosts" 0
 }

@@ -142,7 +142,7 @@ as_torchrun_does() {
 # A program without MPI, of two ranks on each host. mpirun passes no variables to other hosts, so a
 # key file would be known on the first only.
 by_launcher_of() {
-	status 0 env -u COLLSOCK_KEY_FILE mpi "$1" --ranks 2 "$PWD/build/tools/collsock" \
+	status 0 env -u COLLSOCK_KEY_FILE mpi "$1" --hosts 3 --ranks 2 "$PWD/build/tools/collsock" \
 		allreduce --op sum 7 && saying 42 6 "$work/log"
 }
 

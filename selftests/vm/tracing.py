@@ -184,7 +184,7 @@ def run_trouble(peers):
     peers.update({number: rank.stats().peers for number, rank in enumerate(group)})
     with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         packet = formed_packet(0xabc, 3, 1)
-        for packet in b"\0nonsens" * 8, b"nonsense" * 9, packet[:32] + b"\6" + packet[33:], packet:
+        for packet in b"\0nonsens" * 8, b"nonsense" * 9, packet[:32] + b"\7" + packet[33:], packet:
             stranger.sendto(packet, ("10.1.0.2", PORT))
     group[0].close()
     group[1].post()
