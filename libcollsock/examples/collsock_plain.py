@@ -40,7 +40,7 @@ MAX_PAYLOAD = 65536
 
 # The structures of <linux/collsock.h>: native byte order, no padding. A newer kernel accepts
 # them as they are.
-JOIN_FORMAT = "=IIQQ16sIIIIHHIQQQ16sBB2sI"
+JOIN_FORMAT = "=IIQQ16sIIIIHHIQQQ16sBB2sI16s"
 MEMBER_FORMAT = "=HHI16s"
 POST_FORMAT = "=IBBBBIIIIQ"
 COMPLETION_FORMAT = "=IIIIQQQ"
@@ -109,7 +109,7 @@ def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_byte
     host_of_rank = [index.setdefault(host, len(index)) for host in members(hosts)]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
                        len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0, 0,
-                       bytes(16), degree, 0, bytes(2), 0)
+                       bytes(16), degree, 0, bytes(2), 0, bytes(16))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 

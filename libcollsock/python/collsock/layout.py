@@ -18,7 +18,7 @@ ETHERTYPE = 0x88b5
 # Options of the socket
 JOIN, SELF = 1, 4
 
-JOIN_HEAD = struct.Struct("=IIQQ16sIIIIHHIQQQ16sBB2sI")
+JOIN_HEAD = struct.Struct("=IIQQ16sIIIIHHIQQQ16sBB2sI16s")
 MEMBER = struct.Struct("=HHI16s")
 POST = struct.Struct("=IBBBBIIIIQ")
 COMPLETION = struct.Struct("=IIIIQQQ")

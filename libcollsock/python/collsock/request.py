@@ -106,7 +106,7 @@ def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
         check_number("nonce", nonce, 2**64 - 1),
         bytes(layout.KEY_BYTES) if key is None else check_key(key), len(index), len(hosts), rank,
         value["max_bytes"], value["window"], value["segment_bytes"], value["liveness_ms"], 0, 0, 0,
-        bytes(16), value["degree"], 0, bytes(2), value["max_result_bytes"])
+        bytes(16), value["degree"], 0, bytes(2), value["max_result_bytes"], bytes(16))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
