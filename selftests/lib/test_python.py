@@ -105,7 +105,8 @@ def test_request_holds_hosts_then_the_host_of_each_rank():
     fixed = SIZES["collsock_join"]
     head = layout.JOIN_HEAD.unpack_from(got)
     equal(head[:8], (fixed, 0, 5, 6, bytes(range(16)), 3, 4, 3))
-    equal(head[8:12] + head[16:17] + head[19:], (4096, 7, 96, 500, 3, 8192))
+    equal(head[8:12] + head[16:17] + head[19:20], (4096, 7, 96, 500, 3, 8192))
+    equal(head[20:], (bytes(16),))
     equal([struct.unpack_from("=2xH4x4s12x", got, fixed + 24 * i) for i in range(3)],
           [(7607, bytes([10, 0, 0, 2])), (9000, bytes([10, 0, 0, 1])),
            (7607, bytes([10, 0, 0, 1]))])
