@@ -129,7 +129,7 @@ static u32 damage(u8 *packet, u32 bytes, u32 kind)
 {
 	u64 r = seed_next(&state);
 
-	switch (kind % 12) {
+	switch (kind % 13) {
 	case 0:
 		return 1 + r % bytes;
 	case 1:
@@ -154,13 +154,16 @@ static u32 damage(u8 *packet, u32 bytes, u32 kind)
 		break;
 	case 8:
 		packet[34] = r >> 8;		/* flags: remarks */
-		packet[35] = r % 8;		/* flags: what follows */
+		packet[35] = r % 16;		/* flags: what follows */
 		break;
 	case 9:
 		memset(packet + 40, 0, 8);	/* number of the packet */
 		break;
 	case 10:
 		packet[COLL_WIRE_PREFIX] = 0;
+		break;
+	case 11:
+		memset(packet + 6, 0, 2);	/* destination, also of a packet for all */
 		break;
 	default:
 		packet[r % COLL_WIRE_HEADER] ^= 1 << (r >> 16) % 8;
