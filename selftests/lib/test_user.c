@@ -406,7 +406,7 @@ struct thread {
 	bool		well;
 };
 
-/* Operations of a rank have one order, whoever posts: all have the same value. */
+/* Operations of a rank have one order, by whatever thread: all have the same value. */
 static void *run_rounds(void *arg)
 {
 	struct thread *t = arg;
