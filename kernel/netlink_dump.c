@@ -663,7 +663,7 @@ static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_DEGREE, sig->degree) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->layout.bytes) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->locals.unposted) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked - op->locals.folding) ||
 	    (op->locals.unposted && !dump_put_missing_ranks(skb, &gi->group, op)))

@@ -78,7 +78,7 @@ static void copy_exceed(struct coll_group *g, const struct coll_copy *copy)
 /* Can its lane have come so far that there is something for all? Not before this host began. */
 static bool copy_is_possible(const struct coll_op *op, const struct coll_body *body)
 {
-	if (body->segment >= op->segments)
+	if (body->segment >= op->layout.segments)
 		return false;
 	return !coll_operation_contributes(op->head.signature.operation, false) ||
 	       body->segment < op->begun;
@@ -93,7 +93,7 @@ static bool copy_fits(const struct coll_op *op, const struct coll_copy *copy)
 	return op->down_send != COLL_NO_DOWN && edge != COLL_NO_DOWN &&
 	       op->schedule->source == copy->source && copy_is_possible(op, body) &&
 	       body->payload_bytes ==
-	       (op->bytes ? coll_engine_edge_bytes(op, body->segment, edge) : 0);
+	       (op->layout.bytes ? coll_engine_edge_bytes(op, body->segment, edge) : 0);
 }
 
 /*

@@ -25,7 +25,7 @@ u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 
 static void engine_toggle(struct coll_op *op, u32 lane, u32 edge)
 {
-	if (lane < op->segments)
+	if (lane < op->layout.segments)
 		op->lanes[lane].arrived[edge / 64] ^= 1ULL << (edge % 64);
 }
 
@@ -33,7 +33,7 @@ static void engine_toggle(struct coll_op *op, u32 lane, u32 edge)
 static void engine_mark_lanes(struct coll_op *op, u32 edge, const struct coll_extent *e)
 {
 	struct coll_span lanes[2];
-	u32 i, ranges = coll_extent_lanes(e, op->segment_bytes, lanes);
+	u32 i, ranges = coll_extent_lanes(e, op->layout.segment_bytes, lanes);
 
 	for (i = 0; i < ranges; i++) {
 		engine_toggle(op, lanes[i].first, edge);
@@ -47,7 +47,7 @@ static void engine_mark_lanes(struct coll_op *op, u32 edge, const struct coll_ex
  */
 static void engine_skip_empty(struct coll_op *op)
 {
-	const struct coll_span vector = { 0, op->bytes };
+	const struct coll_span vector = { 0, op->layout.bytes };
 	u64 has[ARRAY_SIZE(op->lanes->arrived)] = {};
 	struct coll_extent e;
 	u32 i, word;
@@ -57,7 +57,7 @@ static void engine_skip_empty(struct coll_op *op)
 		if (e.bytes)
 			engine_mark_lanes(op, i, &e);
 	}
-	for (i = 0; i < op->segments; i++) {
+	for (i = 0; i < op->layout.segments; i++) {
 		for (word = 0; word < ARRAY_SIZE(has); word++) {
 			has[word] ^= op->lanes[i].arrived[word];
 			op->lanes[i].arrived[word] = ~has[word];
@@ -76,7 +76,7 @@ void coll_engine_reset_lanes(struct coll_op *op)
 {
 	u32 i;
 
-	for (i = 0; i < op->segments; i++)
+	for (i = 0; i < op->layout.segments; i++)
 		coll_engine_reset_lane(&op->lanes[i]);
 	if (coll_schedule_has_blocks(op->schedule))
 		engine_skip_empty(op);
@@ -94,7 +94,7 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 	u32 i, word;
 
 	memset(&all, 0xff, sizeof(all));
-	for (i = 0; i < op->segments; i++)
+	for (i = 0; i < op->layout.segments; i++)
 		for (word = 0; word < ARRAY_SIZE(all.bits); word++)
 			all.bits[word] &= op->lanes[i].arrived[word];
 	return all;
@@ -130,7 +130,7 @@ static noinline void engine_send(struct coll_op *op, const struct coll_lane *lan
 	m->round = lane->round;
 	m->fan_in = e->fan_in;
 	m->bytes = 0;
-	if (op->bytes && unlikely(!engine_load(op, lane, e, m))) {
+	if (op->layout.bytes && unlikely(!engine_load(op, lane, e, m))) {
 		coll_work_do(op->group, COLL_WORK_EMPTY);
 		return;
 	}
@@ -211,35 +211,36 @@ static __always_inline void engine_complete(struct coll_op *op, u32 local, const
  */
 static noinline void engine_answer_block(struct coll_op *op, u32 local)
 {
-	coll_work_do(op->group, op->block * COLL_WORK_BYTE);
+	coll_work_do(op->group, op->layout.block * COLL_WORK_BYTE);
 	engine_complete(op, local, coll_values_register(op, op->lanes[0].value, 0) +
 				   coll_values_own_block(op, local),
-			op->block, 0, COLLSOCK_NO_RANK);
+			op->layout.block, 0, COLLSOCK_NO_RANK);
 }
 
 static noinline void engine_answer_prefix(struct coll_op *op, u32 local)
 {
 	const u8 *result = coll_prefix_result(op, local);
 
-	coll_work_do(op->group, op->bytes * COLL_WORK_BYTE);
-	engine_complete(op, local, result, result ? op->bytes : 0, 0, COLLSOCK_NO_RANK);
+	coll_work_do(op->group, op->layout.bytes * COLL_WORK_BYTE);
+	engine_complete(op, local, result, result ? op->layout.bytes : 0, 0, COLLSOCK_NO_RANK);
 }
 
 /* All of it has been copied to where the ranks of this host share it. */
 static noinline void engine_answer_shared(struct coll_op *op, u32 local)
 {
 	struct coll_extent part = coll_result_part(op, local);
+	struct coll_result *shared = op->result.to;
 
-	coll_env_result_share(op->group, local, op->locals.post[local].token, op->result);
-	engine_complete(op, local, op->result->data + part.first, part.bytes, 0, COLLSOCK_NO_RANK);
+	coll_env_result_share(op->group, local, op->locals.post[local].token, shared);
+	engine_complete(op, local, shared->data + part.first, part.bytes, 0, COLLSOCK_NO_RANK);
 }
 
 /* Results other than the operation's vector, copied */
 static void engine_answer_other(struct coll_op *op, u32 local)
 {
-	if (op->shared)
+	if (op->result.bytes)
 		engine_answer_shared(op, local);
-	else if (op->block)
+	else if (op->layout.block)
 		engine_answer_block(op, local);
 	else
 		engine_answer_prefix(op, local);
@@ -270,15 +271,15 @@ static noinline void engine_answer_long(struct coll_op *op, u32 local)
 	const u8 *result = coll_values_register(op, op->lanes[0].value, 0);
 
 	if (!op->vector.last_value && !engine_hand_over(op, local))
-		coll_work_do(op->group, op->bytes * COLL_WORK_BYTE);
-	engine_complete(op, local, result, op->bytes, 0, COLLSOCK_NO_RANK);
+		coll_work_do(op->group, op->layout.bytes * COLL_WORK_BYTE);
+	engine_complete(op, local, result, op->layout.bytes, 0, COLLSOCK_NO_RANK);
 }
 
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
-	u32 bytes = error || !op->locals.post[local].receives ? 0 : op->bytes;
+	u32 bytes = error || !op->locals.post[local].receives ? 0 : op->layout.bytes;
 
-	if (unlikely((op->own_out || op->shared) && bytes)) {
+	if (unlikely((op->layout.own_out || op->result.bytes) && bytes)) {
 		engine_answer_other(op, local);
 		return;
 	}
@@ -297,7 +298,7 @@ static __always_inline bool engine_answer_all(struct coll_op *op, u32 error, u32
 {
 	u32 i;
 
-	if (unlikely(op->result) && !error && !coll_result_copy(op))
+	if (unlikely(op->result.to) && !error && !coll_result_copy(op))
 		return false;
 	for (i = 0; i < op->group->ranks.locals; i++) {
 		if (!op->locals.post[i].waits)
@@ -313,7 +314,7 @@ static void engine_done(struct coll_op *op)
 {
 	op->state = COLL_OP_DONE;
 	op->group->window.running--;
-	if (unlikely(op->result))
+	if (unlikely(op->result.to))
 		coll_result_drop(op);
 }
 
@@ -382,7 +383,7 @@ bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 	while (lane->round < s->rounds) {
 		if (lane->missing)
 			return false;
-		if (op->bytes && unlikely(!engine_may_fold(op, index)))
+		if (op->layout.bytes && unlikely(!engine_may_fold(op, index)))
 			goto over;
 		if (!coll_env_round(g, op->head.number, index, lane->round))
 			g->stats.rounds_misplaced++;
@@ -415,7 +416,7 @@ static noinline bool engine_begin_lanes(struct coll_op *op, u64 now)
 {
 	bool done = false;
 
-	while (op->begun < op->segments) {
+	while (op->begun < op->layout.segments) {
 		if (coll_work_over(op->group)) {
 			coll_work_leave_lane(op, &op->lanes[op->begun]);
 			return false;
@@ -470,7 +471,7 @@ static __always_inline bool engine_begin(struct coll_op *op, u64 now)
 	if (coll_before(op->group->window.completed, op->head.done))
 		op->head.done = op->group->window.completed;
 	if (!coll_work_waits(op->group))
-		return likely(op->segments == 1) ? engine_begin_lane(op, 0, now) :
+		return likely(op->layout.segments == 1) ? engine_begin_lane(op, 0, now) :
 						   engine_begin_lanes(op, now);
 	coll_work_leave_lane(op, &op->lanes[0]);
 	return false;
@@ -492,7 +493,7 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
  * coll_engine_post() - a rank of this host has posted
  * @op: EARLY or RUNNING
  * @local: which one
- * @payload: if it contributes: op->bytes of payload
+ * @payload: if it contributes: op->layout.bytes of payload
  * @token: for coll_env_complete()
  * @now: time in ns
  *
@@ -521,9 +522,9 @@ bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *
 	contributes = coll_operation_contributes(sig->operation, root);
 	op->locals.contributed += contributes;
 	op->locals.latest = local;
-	if (op->bytes && contributes)
+	if (op->layout.bytes && contributes)
 		coll_locals_contribute(op, local, payload);
-	if (unlikely(op->shared) && own->receives)
+	if (unlikely(op->result.bytes) && own->receives)
 		coll_result_take(op, local, token);
 	/* A payload that is still to be copied is the poster's. */
 	if (unlikely(!own->receives) && !coll_work_copies(op->group))
@@ -615,11 +616,11 @@ void coll_engine_forget(struct coll_op *op, u64 now)
  */
 void coll_engine_forget_later(struct coll_op *op, bool received)
 {
-	if (op->forgets)
+	if (op->forget.in_turns)
 		return;
-	op->forgets = true;
-	op->received = received;
-	op->forgotten = 0;
+	op->forget.in_turns = true;
+	op->forget.received = received;
+	op->forget.lanes = 0;
 	op->head.unacked++;
 }
 
@@ -632,12 +633,12 @@ void coll_engine_forget_later(struct coll_op *op, bool received)
  */
 bool coll_engine_forget_rest(struct coll_op *op, u64 now)
 {
-	for (; op->forgotten < op->segments; op->forgotten++) {
+	for (; op->forget.lanes < op->layout.segments; op->forget.lanes++) {
 		if (coll_work_over(op->group))
 			return false;
-		engine_forget_lane(op, op->forgotten, op->received, now);
+		engine_forget_lane(op, op->forget.lanes, op->forget.received, now);
 	}
-	op->forgets = false;
+	op->forget.in_turns = false;
 	op->head.unacked--;
 	return true;
 }

@@ -50,14 +50,14 @@ static inline void coll_engine_make(struct coll_op *op)
 	op->head.done = op->head.number - 1;
 	op->head.unacked = 0;
 	op->head.copied = op->group->multicast.copied;
-	op->unfinished = op->segments;
+	op->unfinished = op->layout.segments;
 	op->locals.contributed = 0;
 	op->state = COLL_OP_EARLY;
 	op->probed = false;
 	op->begun = 0;
 	op->vector.last_value = 0;
 	coll_engine_reset_lane(&op->lanes[0]);
-	if (unlikely(op->segments > 1 || op->part_bytes))
+	if (unlikely(op->layout.segments > 1 || op->layout.part_bytes))
 		coll_engine_reset_lanes(op);
 }
 
@@ -115,7 +115,7 @@ static inline bool coll_engine_store(struct coll_op *op, u32 edge,
 	lane->arrived[edge / 64] |= 1ULL << (edge % 64);
 	if (coll_before(body->done, op->head.done))
 		op->head.done = body->done;
-	if (op->bytes)
+	if (op->layout.bytes)
 		coll_fold_receive(op, edge, body);
 	if (body->segment < op->begun && body->round == lane->round)
 		lane->missing--;

@@ -128,7 +128,7 @@ static inline bool fold_is_value(const struct coll_op *op, const struct coll_rou
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->fold[edge];
 
-	return op->bytes >= COLL_VALUES_LONG && e->action == COLL_PLACE &&
+	return op->layout.bytes >= COLL_VALUES_LONG && e->action == COLL_PLACE &&
 	       edge + 1 < r->fold_first + r->folds && e[1].action != COLL_PLACE &&
 	       e[1].reg == e->reg && !coll_schedule_has_blocks(s);
 }
@@ -184,18 +184,18 @@ static bool fold_two(struct coll_op *op, struct coll_lane *lane, const struct co
 	const u8 *placed, *other;
 	u8 *result;
 
-	if (r->folds != 2 || s->registers > 1 || s->blocks > 1 || op->segments > 1 || lane->part ||
-	    op->bytes > op->group->work.unit || e[0].action != COLL_PLACE ||
-	    e[1].action == COLL_PLACE)
+	if (r->folds != 2 || s->registers > 1 || s->blocks > 1 || op->layout.segments > 1 ||
+	    lane->part || op->layout.bytes > op->group->work.unit ||
+	    e[0].action != COLL_PLACE || e[1].action == COLL_PLACE)
 		return false;
 	placed = fold_operand(op, lane, r->fold_first, 0);
 	other = fold_operand(op, lane, r->fold_first + 1, 0);
 	result = coll_values_register(op, lane->value + 1, 0);
-	coll_work_do(op->group, op->elements * coll_reduce_work(sig->type));
+	coll_work_do(op->group, op->layout.elements * coll_reduce_work(sig->type));
 	if (e[1].action == COLL_FOLD_LEFT)
-		coll_reduce(result, other, placed, op->elements, sig->type, sig->op);
+		coll_reduce(result, other, placed, op->layout.elements, sig->type, sig->op);
 	else
-		coll_reduce(result, placed, other, op->elements, sig->type, sig->op);
+		coll_reduce(result, placed, other, op->layout.elements, sig->type, sig->op);
 	lane->value++;
 	return true;
 }

@@ -329,10 +329,10 @@ static inline int group_edge(const struct coll_op *op, u32 host, const struct co
 {
 	int edge = coll_schedule_find(op->schedule, body->round, host);
 
-	if (edge < 0 || body->segment >= op->segments)
+	if (edge < 0 || body->segment >= op->layout.segments)
 		return -EINVAL;
 	if (body->payload_bytes !=
-	    (op->bytes ? coll_engine_edge_bytes(op, body->segment, edge) : 0))
+	    (op->layout.bytes ? coll_engine_edge_bytes(op, body->segment, edge) : 0))
 		return -EINVAL;
 	return edge;
 }

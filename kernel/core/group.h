@@ -75,7 +75,7 @@ static inline bool coll_group_wants_result(const struct coll_group *g, u32 local
 	const struct coll_op *op = coll_group_slot(g, g->ranks.local[local].next);
 
 	return coll_group_writable(g, local) && !coll_group_ended(g, local) &&
-	       !(op->state == COLL_OP_RUNNING && op->result);
+	       !(op->state == COLL_OP_RUNNING && op->result.to);
 }
 
 void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 now);

@@ -125,9 +125,11 @@ static int group_build_ring(struct coll_group *g)
 	if (!g->window.slots || !g->window.buffers)
 		return -ENOMEM;
 	for (i = 0; i < slots; i++) {
-		g->window.slots[i].vector.buffer = g->window.buffers + i * (size_t)g->payload.room;
-		g->window.slots[i].own = group_alloc(g, sizeof(*g->window.slots[i].own));
-		if (!g->window.slots[i].own)
+		struct coll_op *op = &g->window.slots[i];
+
+		op->vector.buffer = g->window.buffers + i * (size_t)g->payload.room;
+		op->rooted.schedule = group_alloc(g, sizeof(*op->rooted.schedule));
+		if (!op->rooted.schedule)
 			return -ENOMEM;
 	}
 	return 0;
@@ -206,7 +208,8 @@ static int group_reserve(struct coll_group *g)
 	int err = needs.hosts ? group_build_ring(g) : -ENOMEM;
 
 	if (!err)
-		err = coll_menu_need(&g->plan.menu, g->self, g->window.slots[0].own, &needs);
+		err = coll_menu_need(&g->plan.menu, g->self, g->window.slots[0].rooted.schedule,
+				     &needs);
 	if (!err)
 		err = group_build_slots(g, &needs);
 	if (!err)
@@ -381,7 +384,7 @@ void coll_group_destroy(struct coll_group *g)
 	group_free_peer_list(g->peers.spare);
 	for (i = 0; g->window.slots && i <= g->window.mask; i++) {
 		coll_result_drop(&g->window.slots[i]);
-		coll_env_free(g->window.slots[i].own);
+		coll_env_free(g->window.slots[i].rooted.schedule);
 		coll_env_free(g->window.slots[i].values);
 		coll_env_free(g->window.slots[i].messages);
 		coll_env_free(g->window.slots[i].lanes);

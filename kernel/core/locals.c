@@ -25,7 +25,7 @@ static struct coll_fold locals_claim(struct coll_op *op, u32 low, u32 level)
 					 coll_values_local(op, low),
 		.left		= coll_values_local(op, low),
 		.right		= coll_values_local(op, low + (1U << level)),
-		.elements	= op->elements,
+		.elements	= op->layout.elements,
 		.type		= sig->type,
 		.operator	= sig->op,
 		.low		= low,
@@ -132,7 +132,7 @@ static struct coll_fold locals_claim_next(struct coll_op *op, u32 local)
 					 coll_values_local(op, local),
 		.left		= coll_values_local(op, local - 1),
 		.right		= coll_values_local(op, local),
-		.elements	= op->elements,
+		.elements	= op->layout.elements,
 		.type		= sig->type,
 		.operator	= sig->op,
 		.low		= local,
@@ -167,7 +167,7 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 	struct coll_op_vector *v = &op->vector;
 	u8 *buffer = v->buffer, *with;
 
-	if (op->bytes < COLL_VALUES_LONG || v->first != buffer)
+	if (op->layout.bytes < COLL_VALUES_LONG || v->first != buffer)
 		return false;
 	with = coll_env_exchange(op->group, local, post->token, payload, buffer);
 	if (!with)
@@ -175,8 +175,8 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 	v->buffer = with;
 	v->first = with;
 	/* As if it were copied: so the messages of a long one leave in turns, and in no burst. */
-	coll_work_do(op->group, op->bytes * COLL_WORK_BYTE);
-	if (op->group->ranks.locals == 1 && post->receives && !op->own_out) {
+	coll_work_do(op->group, op->layout.bytes * COLL_WORK_BYTE);
+	if (op->group->ranks.locals == 1 && post->receives && !op->layout.own_out) {
 		v->last = buffer;
 		v->last_value = coll_schedule_last_value(op->schedule);
 	}
@@ -186,7 +186,7 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 /* A rank of several contributes to prefixes. */
 static void locals_contribute_prefix(struct coll_op *op, u32 local, const void *payload)
 {
-	coll_values_copy(op, coll_values_local(op, local), payload, op->bytes);
+	coll_values_copy(op, coll_values_local(op, local), payload, op->layout.bytes);
 	op->locals.post[local].level = LOCALS_CONTRIBUTED;
 	if (!local)
 		locals_go_on(op, 0);
@@ -201,7 +201,7 @@ static void locals_contribute_own(struct coll_op *op, u32 local, const void *pay
 		locals_contribute_prefix(op, local, payload);
 	else
 		locals_move(op, local, coll_values_register(op, 0, 0) +
-				       coll_values_own_block(op, local), payload, op->block);
+				       coll_values_own_block(op, local), payload, op->layout.block);
 }
 
 /**
@@ -216,17 +216,17 @@ static void locals_contribute_own(struct coll_op *op, u32 local, const void *pay
  */
 void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
 {
-	if (unlikely(op->own_in)) {
+	if (unlikely(op->layout.own_in)) {
 		locals_contribute_own(op, local, payload);
 		return;
 	}
 	if (op->locals.contributors == 1) {
 		if (!locals_exchange(op, local, payload))
 			locals_move(op, local, coll_values_register(op, 0, 0), payload,
-				    op->bytes);
+				    op->layout.bytes);
 		return;
 	}
-	coll_values_copy(op, coll_values_local(op, local), payload, op->bytes);
+	coll_values_copy(op, coll_values_local(op, local), payload, op->layout.bytes);
 	locals_climb(op, local, 0);
 }
 

@@ -15,10 +15,10 @@
  */
 void coll_result_take(struct coll_op *op, u32 local, void *token)
 {
-	if (op->result)
+	if (op->result.to)
 		return;
-	op->result = coll_env_result_take(op->group, local, token, op->shared);
-	op->copied = 0;
+	op->result.to = coll_env_result_take(op->group, local, token, op->result.bytes);
+	op->result.copied = 0;
 }
 
 /**
@@ -30,16 +30,18 @@ void coll_result_take(struct coll_op *op, u32 local, void *token)
 bool coll_result_copy(struct coll_op *op)
 {
 	const u8 *from = coll_values_register(op, 0, 0);
+	struct coll_op_result *result = &op->result;
 	u32 step;
 
-	if (op->own_out)
+	if (op->layout.own_out)
 		from += coll_values_own_block(op, 0);
-	while (op->copied < op->shared) {
+	while (result->copied < result->bytes) {
 		if (coll_work_over(op->group))
 			return false;
-		step = min(op->shared - op->copied, (u32)RESULT_STEP);
-		coll_values_copy(op, op->result->data + op->copied, from + op->copied, step);
-		op->copied += step;
+		step = min(result->bytes - result->copied, (u32)RESULT_STEP);
+		coll_values_copy(op, result->to->data + result->copied, from + result->copied,
+				 step);
+		result->copied += step;
 	}
 	return true;
 }
@@ -50,10 +52,10 @@ bool coll_result_copy(struct coll_op *op)
  */
 void coll_result_drop(struct coll_op *op)
 {
-	if (!op->result)
+	if (!op->result.to)
 		return;
-	coll_env_result_put(op->group, op->result);
-	op->result = NULL;
+	coll_env_result_put(op->group, op->result.to);
+	op->result.to = NULL;
 }
 
 /**
@@ -65,7 +67,10 @@ void coll_result_drop(struct coll_op *op)
  */
 struct coll_extent coll_result_part(const struct coll_op *op, u32 local)
 {
-	if (!op->own_out)
-		return (struct coll_extent) { .bytes = op->bytes };
-	return (struct coll_extent) { .first = local * op->block, .bytes = op->block };
+	if (!op->layout.own_out)
+		return (struct coll_extent) { .bytes = op->layout.bytes };
+	return (struct coll_extent) {
+		.first = local * op->layout.block,
+		.bytes = op->layout.block,
+	};
 }

@@ -4,7 +4,7 @@
 /* Where a block of a vector in parts begins: the last ones may be shorter, or empty. */
 static u32 values_block_start(const struct coll_op *op, u32 block)
 {
-	return min(block * op->part_bytes, op->bytes);
+	return min(block * op->layout.part_bytes, op->layout.bytes);
 }
 
 /**
@@ -19,7 +19,7 @@ struct coll_extent coll_values_extent(const struct coll_op *op, const struct col
 	struct coll_span part;
 
 	if (op->schedule->form == COLL_FORM_PLACES)
-		return coll_extent_of(&op->group->ranks.order, e, op->block, lane);
+		return coll_extent_of(&op->group->ranks.order, e, op->layout.block, lane);
 	part.first = values_block_start(op, e->first_block);
 	part.end = values_block_start(op, e->first_block + e->blocks);
 	return coll_extent_of_part(&part, lane);

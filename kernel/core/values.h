@@ -47,11 +47,11 @@ static inline u8 *coll_values_local(const struct coll_op *op, u32 local)
 /* The segment of a lane: all but the last have the same size. */
 static inline struct coll_extent coll_values_segment(const struct coll_op *op, u32 lane)
 {
-	struct coll_extent range = { .bytes = op->bytes };
+	struct coll_extent range = { .bytes = op->layout.bytes };
 
-	if (unlikely(op->segments > 1)) {
-		range.first = lane * op->segment_bytes;
-		range.bytes = min(op->bytes - range.first, op->segment_bytes);
+	if (unlikely(op->layout.segments > 1)) {
+		range.first = lane * op->layout.segment_bytes;
+		range.bytes = min(op->layout.bytes - range.first, op->layout.segment_bytes);
 	}
 	return range;
 }
@@ -64,9 +64,9 @@ struct coll_extent coll_values_part(const struct coll_op *op, u32 lane, const st
 static inline struct coll_extent coll_values_range(const struct coll_op *op, u32 lane,
 						   const struct coll_edge *e)
 {
-	if (unlikely(op->segments > 1 || e->blocks != op->schedule->blocks))
+	if (unlikely(op->layout.segments > 1 || e->blocks != op->schedule->blocks))
 		return coll_values_part(op, lane, e);
-	return (struct coll_extent) { .bytes = op->bytes };
+	return (struct coll_extent) { .bytes = op->layout.bytes };
 }
 
 /*
@@ -80,7 +80,7 @@ static inline u32 coll_values_own_block(const struct coll_op *op, u32 local)
 		       coll_order_first(&ranks->order, op->schedule->self) + local :
 		       ranks->local[local].rank;
 
-	return position * op->block;
+	return position * op->layout.block;
 }
 
 /* Copy bytes of a value, as a part of what the event may do. */

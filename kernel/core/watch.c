@@ -217,7 +217,7 @@ static bool watch_slot(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	if (!watch_wanted(g, op))
 		return true;
-	coll_work_do(g, WORK_OPERATION + op->locals.unposted + WORK_LANE * op->segments);
+	coll_work_do(g, WORK_OPERATION + op->locals.unposted + WORK_LANE * op->layout.segments);
 	if (!watch_operation(g, op, now))
 		return false;
 	watch_locals(g, op, now);
@@ -357,7 +357,7 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 	}
 	if (coll_engine_finished(op))
 		return false;
-	coll_work_do(op->group, WORK_OPERATION + WORK_LANE * op->segments);
+	coll_work_do(op->group, WORK_OPERATION + WORK_LANE * op->layout.segments);
 	arrived = coll_engine_arrived(op);
 	for (i = 0; i < op->schedule->folds; i++) {
 		if (!coll_engine_misses(op, &arrived, i))

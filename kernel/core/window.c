@@ -24,19 +24,20 @@ static const struct coll_schedule *window_schedule(struct coll_group *g, struct 
 {
 	int position = coll_algorithm_position(sig->operation, sig->algorithm);
 	const struct coll_algorithm *a = coll_algorithms[position];
+	struct coll_op_rooted *own = &op->rooted;
 	struct coll_shape shape;
 
 	if (likely(g->plan.schedules[position]))
 		return g->plan.schedules[position][sig->degree];
 	shape = coll_group_shape(g, coll_group_host(g, sig->root), sig->degree);
-	if (op->own_algorithm == a && op->own_root == shape.root && op->own_degree == shape.degree)
-		return op->own;
+	if (own->algorithm == a && own->root == shape.root && own->degree == shape.degree)
+		return own->schedule;
 	/* It was built for other roots, and so cannot fail for this one. */
-	WARN_ON_ONCE(a->build(op->own, &shape));
-	op->own_algorithm = a;
-	op->own_root = shape.root;
-	op->own_degree = shape.degree;
-	return op->own;
+	WARN_ON_ONCE(a->build(own->schedule, &shape));
+	own->algorithm = a;
+	own->root = shape.root;
+	own->degree = shape.degree;
+	return own->schedule;
 }
 
 /* Did the slot's former operation have the same signature? */
@@ -58,10 +59,11 @@ static void window_plan_vector(struct coll_op *op)
 static u32 window_part_bytes(const struct coll_op *op)
 {
 	const struct coll_schedule *s = op->schedule;
+	u32 element = coll_type_bytes(op->head.signature.type);
 
 	if (s->form != COLL_FORM_PARTS)
 		return 0;
-	return DIV_ROUND_UP(op->elements, s->blocks) * coll_type_bytes(op->head.signature.type);
+	return DIV_ROUND_UP(op->layout.elements, s->blocks) * element;
 }
 
 /* Set what follows from a signature. */
@@ -75,17 +77,17 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->head.signature = *sig;
 	op->head.type = COLL_PACKET_MESSAGE;
 	op->head.carries_done = op->schedule->all_to_all;
-	op->elements = coll_signature_elements(g, sig);
-	op->bytes = op->elements * coll_type_bytes(sig->type);
-	op->block = operation->blocks ? op->bytes / g->ranks.size : 0;
-	op->part_bytes = window_part_bytes(op);
-	op->own_in = operation->own_in || (operation->prefix && g->ranks.locals > 1);
-	op->own_out = operation->own_out || operation->prefix;
-	op->shared = coll_signature_shared(g, sig);
-	op->segment_bytes = coll_reduce_segment(sig->type, g->payload.segment_bytes);
-	op->segments = likely(op->bytes <= op->segment_bytes) ? 1 :
-		       DIV_ROUND_UP(op->bytes, op->segment_bytes);
-	op->head.several = op->segments > 1;
+	op->layout.elements = coll_signature_elements(g, sig);
+	op->layout.bytes = op->layout.elements * coll_type_bytes(sig->type);
+	op->layout.block = operation->blocks ? op->layout.bytes / g->ranks.size : 0;
+	op->layout.part_bytes = window_part_bytes(op);
+	op->layout.own_in = operation->own_in || (operation->prefix && g->ranks.locals > 1);
+	op->layout.own_out = operation->own_out || operation->prefix;
+	op->result.bytes = coll_signature_shared(g, sig);
+	op->layout.segment_bytes = coll_reduce_segment(sig->type, g->payload.segment_bytes);
+	op->layout.segments = likely(op->layout.bytes <= op->layout.segment_bytes) ? 1 :
+			      DIV_ROUND_UP(op->layout.bytes, op->layout.segment_bytes);
+	op->head.several = op->layout.segments > 1;
 	op->locals.contributors = window_contributors(g, sig);
 	window_plan_vector(op);
 }
@@ -201,7 +203,7 @@ void coll_window_forget(struct coll_group *g, u64 now)
 
 	g->work.rest |= COLL_WORK_MESSAGES;
 	for (i = 0; i <= w->mask; i++) {
-		if (w->slots[i].forgets && !coll_engine_forget_rest(&w->slots[i], now)) {
+		if (w->slots[i].forget.in_turns && !coll_engine_forget_rest(&w->slots[i], now)) {
 			coll_work_leave(g, COLL_WORK_MESSAGES);
 			return;
 		}
@@ -216,7 +218,7 @@ static inline bool window_acknowledge(struct coll_op *op, u64 now)
 {
 	if (!op->head.unacked)
 		return false;
-	if (unlikely(op->segments > 1 || coll_work_over(op->group))) {
+	if (unlikely(op->layout.segments > 1 || coll_work_over(op->group))) {
 		coll_engine_forget_later(op, true);
 		return true;
 	}

@@ -19,7 +19,7 @@ static void check_message(const struct coll_peer *peer, const struct coll_messag
 		FUZZ_EXPECT(m == &peer->goodbye.message, "goodbye of another peer");
 	else
 		FUZZ_EXPECT(m >= op->messages &&
-			    m < op->messages + op->segments * op->schedule->sends,
+			    m < op->messages + op->layout.segments * op->schedule->sends,
 			    "message of no operation");
 }
 
@@ -136,7 +136,7 @@ static bool check_left(const struct coll_op *op)
 {
 	u32 i;
 
-	for (i = 0; i < op->segments; i++)
+	for (i = 0; i < op->layout.segments; i++)
 		if (!list_empty(&op->lanes[i].link))
 			return true;
 	return false;
@@ -169,7 +169,7 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 		over += op->lanes[i].round == op->schedule->rounds;
 	}
 	if (op->begun)
-		FUZZ_EQUAL(op->unfinished, op->segments - over, "lanes that have rounds left");
+		FUZZ_EQUAL(op->unfinished, op->layout.segments - over, "lanes that have rounds left");
 	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->unfinished || unposted || check_left(op),
 		    "operation %llu has nothing to wait for", op->head.number);
 }
@@ -186,13 +186,13 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 		    op->head.number);
 	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->head.number, g->window.next),
 		   "operation that has not been posted is early");
-	for (i = 0; i < op->segments * op->schedule->sends; i++)
+	for (i = 0; i < op->layout.segments * op->schedule->sends; i++)
 		unacked += !!op->messages[i].peer;
-	FUZZ_EQUAL(op->head.unacked, unacked + op->locals.folding + op->forgets,
+	FUZZ_EQUAL(op->head.unacked, unacked + op->locals.folding + op->forget.in_turns,
 		   "messages not acknowledged");
-	FUZZ_EXPECT(!op->forgets || g->work.rest & COLL_WORK_MESSAGES,
+	FUZZ_EXPECT(!op->forget.in_turns || g->work.rest & COLL_WORK_MESSAGES,
 		    "operation %llu forgets nothing", op->head.number);
-	FUZZ_EXPECT(!unacked || op->forgets || !g->failure.terminal,
+	FUZZ_EXPECT(!unacked || op->forget.in_turns || !g->failure.terminal,
 		    "operation %llu sends in a group that failed", op->head.number);
 	check_parts(g, op);
 }

@@ -102,7 +102,7 @@ static u32 forgetting(const struct coll_group *g)
 	u32 i, found = 0;
 
 	for (i = 0; i <= g->window.mask; i++)
-		found += g->window.slots[i].forgets;
+		found += g->window.slots[i].forget.in_turns;
 	return found;
 }
 

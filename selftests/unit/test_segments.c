@@ -290,7 +290,7 @@ TEST_F(net, lanes_do_not_wait_for_each_other)
 		ASSERT_EQ(0, post(&self->n, i, &p));
 	unit_run(&self->n, 500 * MS);
 	op = &unit_group(&self->n, 2)->window.slots[0];
-	EXPECT_EQ(10, op->segments);
+	EXPECT_EQ(10, op->layout.segments);
 	EXPECT_EQ(1, op->unfinished);
 	EXPECT_EQ(0, op->lanes[0].round);
 	self->n.tap = NULL;

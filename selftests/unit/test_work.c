@@ -109,13 +109,13 @@ TEST_F(net, an_event_leaves_out_a_limited_number_of_messages_with_nothing_in_the
 	g = unit_group(&self->n, CHILDREN);
 	op = coll_group_slot(g, 0);
 	ASSERT_EQ(0, unit_post(&self->n, CHILDREN, &post, doubles));
-	ASSERT_EQ(1365, op->segments);
+	ASSERT_EQ(1365, op->layout.segments);
 	while (coll_work_remains(g)) {
 		ASSERT_GE(LEFT_OUT_AT_ONCE, (op->begun - before) * FIRST_SENDS);
 		before = op->begun;
 		coll_group_run(g, self->n.world.now);
 	}
-	EXPECT_EQ(op->segments, op->begun);
+	EXPECT_EQ(op->layout.segments, op->begun);
 }
 
 static u64 block[COLLSOCK_MAX_RESULT / 16];
@@ -418,7 +418,7 @@ TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
 	delay_turns(&self->n, 1000 * SECOND);
 	g->work.most = 1;
 	coll_group_end(g, self->n.world.now);
-	ASSERT_TRUE(op->forgets);
+	ASSERT_TRUE(op->forget.in_turns);
 	ASSERT_EQ(0, unit_post(&self->n, 1, &post, NULL));
 	unit_run(&self->n, SECOND);
 	EXPECT_NE(0, unit_last(&self->n, 1)->error);
