@@ -25,9 +25,11 @@ saying() {
 configure() {
 	mkdir -p /etc/slurm /etc/collsock /run/slurm/state /run/munge /run/collsock \
 		/sys/fs/cgroup/system.slice
+	echo +cpuset +cpu >/sys/fs/cgroup/cgroup.subtree_control
+	echo +cpuset +cpu >/sys/fs/cgroup/system.slice/cgroup.subtree_control
 	collsock keygen /etc/collsock/slurm.key
 	cp libcollsock/examples/slurm_key.sh /etc/slurm
-	echo IgnoreSystemd=yes >/etc/slurm/cgroup.conf
+	printf '%s=yes\n' IgnoreSystemd ConstrainCores >/etc/slurm/cgroup.conf
 	cat >/etc/slurm/slurm.conf <<-END
 	ClusterName=vm
 	SlurmctldHost=h1(10.1.0.1)
@@ -42,8 +44,8 @@ configure() {
 	Epilog=/etc/slurm/slurm_key.sh
 	TaskProlog=/etc/slurm/slurm_key.sh
 	PrologFlags=Alloc
-	ProctrackType=proctrack/linuxproc
-	TaskPlugin=task/none
+	ProctrackType=proctrack/cgroup
+	TaskPlugin=task/cgroup
 	SelectType=select/linear
 	MpiDefault=none
 	MailProg=/bin/true
@@ -138,6 +140,16 @@ batch_script_outside_of_a_step() {
 		saying "step: status 0" 1 "$work/log"
 }
 
+# Its daemons are tasks of a step that mpirun starts; its ranks are those of its own PMIx.
+mpirun_in_a_job() {
+	cat >"$work/job" <<-'END'
+	#!/bin/sh
+	mpirun --allow-run-as-root -N 1 sh -c 'exec collsock allreduce --op sum $OMPI_COMM_WORLD_RANK'
+	END
+	onhost h1 sbatch --wait -N $hosts -o "$work/log" "$work/job" || { cat "$work/log"; return 1; }
+	lines $hosts 28
+}
+
 # Of two jobs, on two hosts: the file has the same key on both, and is gone with its job.
 keys_of_jobs() {
 	local key
@@ -153,7 +165,7 @@ keys_of_jobs() {
 	[ ${#key} = 32 ]
 }
 
-plan 8
+plan 9
 check "a cluster of $hosts hosts" start_cluster
 check "tasks meet over TCP on the host of the first" ranks_of_a_step --mpi=none
 check "tasks exchange by PMI, version 2" ranks_of_a_step --mpi=pmi2
@@ -161,5 +173,6 @@ check "tasks exchange by PMIx" ranks_of_a_step --mpi=pmix
 check "several tasks of a host" several_tasks_of_a_host
 check "a killed rank is named, and the step ends" killed_rank_is_named
 check "a batch script is no step, and does not wait" batch_script_outside_of_a_step
+check "mpirun of Open MPI within a job" mpirun_in_a_job
 check "each job has a key of its prolog" keys_of_jobs
 tap_done
