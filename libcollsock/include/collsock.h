@@ -32,7 +32,17 @@ struct collsock_group;
 #define COLLSOCK_OPEN_INHERIT	2U	/* stay open across execve(), and fork() before it */
 #define COLLSOCK_OPEN_KEEP	4U	/* stay open in a forked child (default: closed) */
 
+/* Where a rank is */
+enum collsock_backend {
+	COLLSOCK_BACKEND_AUTO	= 0,	/* as COLLSOCK_BACKEND says; else the kernel if it can */
+	COLLSOCK_BACKEND_KERNEL	= 1,	/* the module */
+	COLLSOCK_BACKEND_USER	= 2,	/* this process: neither root nor module */
+};
+
 int collsock_open(struct collsock **socket, unsigned int flags);
+/* The same with a backend that the program chooses */
+int collsock_open_backend(struct collsock **socket, unsigned int flags,
+			  enum collsock_backend backend);
 void collsock_close(struct collsock *socket);
 
 /* For poll(), epoll and setsockopt(). The library owns it: do not close it. */
@@ -79,6 +89,13 @@ int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
 
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
 
+/*
+ * The same with the bytes that JOIN takes, for other languages. @udp: of a rank in user space: the
+ * UDP socket that is bound to its address and port, which is the library's from now on, whatever is
+ * returned; or -1.
+ */
+int collsock_join_bytes(struct collsock *socket, const void *request, size_t bytes, int udp);
+
 /* ---- join with an exchange ---- */
 
 /*
@@ -97,12 +114,6 @@ typedef int (*collsock_exchange)(void *ctx, const void *mine, void *all, size_t 
 enum collsock_bearer {
 	COLLSOCK_BEARER_UDP		= 0,
 	COLLSOCK_BEARER_ETHERNET	= 1,
-};
-
-enum collsock_backend {
-	COLLSOCK_BACKEND_AUTO	= 0,	/* as COLLSOCK_BACKEND says; else the kernel if it can */
-	COLLSOCK_BACKEND_KERNEL	= 1,	/* the module */
-	COLLSOCK_BACKEND_USER	= 2,	/* this process: neither root nor module */
 };
 
 /**

@@ -244,6 +244,15 @@ int group_join(struct collsock *s, const struct collsock_group *group, __u32 ran
 	return err;
 }
 
+COLLSOCK_PUBLIC int collsock_join_bytes(struct collsock *s, const void *request, size_t bytes,
+					int udp)
+{
+	if (s->user || udp < 0)
+		return group_join_request(s, request, bytes, udp);
+	close(udp);
+	return -EINVAL;
+}
+
 COLLSOCK_PUBLIC int collsock_join(struct collsock *s, const struct collsock_group *group,
 				  __u32 rank)
 {

@@ -117,12 +117,21 @@ int socket_open(struct collsock **opened, unsigned int flags, enum collsock_back
 	return 0;
 }
 
-COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
+COLLSOCK_PUBLIC int collsock_open_backend(struct collsock **opened, unsigned int flags,
+					  enum collsock_backend wanted)
 {
 	enum collsock_backend backend;
-	int err = socket_choose_backend(COLLSOCK_BACKEND_AUTO, &backend);
+	int err;
 
+	if (wanted > COLLSOCK_BACKEND_USER)
+		return -EINVAL;
+	err = socket_choose_backend(wanted, &backend);
 	return err ? err : socket_open(opened, flags, backend);
+}
+
+COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
+{
+	return collsock_open_backend(opened, flags, COLLSOCK_BACKEND_AUTO);
 }
 
 COLLSOCK_PUBLIC void collsock_close(struct collsock *s)

@@ -98,14 +98,15 @@ static void join_drop(struct user_request *r)
 
 /* ---- the socket ---- */
 
-static int join_check_socket(int fd, const struct collsock_member *self)
+/* Who has bound it may know nothing of what it is for. */
+static int join_adopt_socket(int fd, const struct collsock_member *self)
 {
 	union user_address bound;
 	socklen_t bytes = sizeof(bound);
 
 	if (getsockname(fd, &bound.any, &bytes))
 		return -errno;
-	return user_address_is(&bound, self) ? 0 : -EADDRNOTAVAIL;
+	return user_address_is(&bound, self) ? user_udp_set_up(fd, self->family) : -EADDRNOTAVAIL;
 }
 
 /* The socket is the member's, whatever is returned. */
@@ -120,7 +121,7 @@ static int join_set_up_udp(struct user_member *m, const struct user_request *r, 
 	if (fd < 0)
 		fd = user_udp_bind(&address, bytes);
 	else
-		err = join_check_socket(fd, self);
+		err = join_adopt_socket(fd, self);
 	if (fd < 0)
 		return fd;
 	m->udp.fd = fd;

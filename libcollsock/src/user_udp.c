@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -19,29 +20,32 @@ static int udp_set(int fd, int level, int option, int value)
 	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
 }
 
-static int udp_set_up(int fd, int family)
+int user_udp_set_up(int fd, int family)
 {
 	int err;
 
 	udp_set(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+		return -errno;
 	if (family == AF_INET) {
 		err = udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_INTERFACE);
 		err = err ? err : udp_set(fd, IPPROTO_IP, IP_TOS, ECN_CAPABLE);
 		return err ? err : udp_set(fd, IPPROTO_IP, IP_RECVTOS, 1);
 	}
-	err = udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-	err = err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_INTERFACE);
+	err = udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_INTERFACE);
 	err = err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS, ECN_CAPABLE);
 	return err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 }
 
 int user_udp_bind(const union user_address *a, socklen_t bytes)
 {
-	int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+	int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
 
 	if (fd < 0)
 		return -errno;
-	err = udp_set_up(fd, a->any.sa_family);
+	err = user_udp_set_up(fd, a->any.sa_family);
+	if (!err && a->any.sa_family == AF_INET6)
+		err = udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	if (!err && bind(fd, &a->any, bytes))
 		err = -errno;
 	if (!err)

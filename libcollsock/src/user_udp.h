@@ -61,6 +61,9 @@ struct user_udp {
 /* A socket that is bound to this address; its port may be 0. Or a negative errno. */
 int user_udp_bind(const union user_address *address, socklen_t bytes);
 
+/* Set up a socket that somebody else has bound to an address of @family. 0, or a negative errno */
+int user_udp_set_up(int fd, int family);
+
 /* Use that socket for packets of @packet_bytes. 0, or -ENOMEM; user_udp_free() frees all. */
 int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes);
 void user_udp_free(struct user_udp *udp);

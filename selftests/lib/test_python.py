@@ -22,8 +22,7 @@ import collsock  # noqa: E402
 import collsock_netlink  # noqa: E402
 import tap  # noqa: E402
 from collsock import (  # noqa: E402
-    addresses, elements, launch, layout, meeting, missing, record, request)
-from collsock import group as group_module  # noqa: E402
+    addresses, backend, elements, launch, layout, meeting, missing, record, request)
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 
 FORMATS = {"collsock_join": layout.JOIN_HEAD, "collsock_member": layout.MEMBER,
@@ -160,12 +159,12 @@ def test_key_file_that_is_none_is_refused():
 def test_without_the_module_joining_says_what_to_do():
     def no_family(*_):
         raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
-    real, group_module.socket.socket = group_module.socket.socket, no_family
+    real, backend.socket.socket = backend.socket.socket, no_family
     try:
         error = refused(OSError, "no collsock in this kernel: load the module", collsock.join,
-                        ["127.0.0.1"], 0, nonce=1)
+                        ["127.0.0.1"], 0, nonce=1, backend="kernel")
     finally:
-        group_module.socket.socket = real
+        backend.socket.socket = real
     equal(error.errno, errno.EAFNOSUPPORT)
 
 
@@ -299,6 +298,19 @@ def test_hosts_in_different_networks_use_one_family():
                             host(2, (0, "fd00:2::1/64"))]), ["fd00:1::1", "fd00:2::1"])
 
 
+def test_ranks_in_user_space_are_hosts_with_ports_of_their_own():
+    network, bridge, loop = (0, "10.0.0.1/24"), (1, "172.17.0.1/16"), (2, "127.0.0.1/8")
+    one = host(1, network, bridge, loop)
+    here = [one._replace(port=7608), one._replace(port=7609), one]
+    equal(meeting.hosts_of(here), [("127.0.0.1", 7608), ("127.0.0.1", 7609), "127.0.0.1"],
+          "one machine")
+    equal(meeting.hosts_of([*here, host(2, (0, "10.0.0.2/24"), bridge)]),
+          [("10.0.0.1", 7608), ("10.0.0.1", 7609), "10.0.0.1", "10.0.0.2"], "two machines")
+    error = refused(collsock.CollectiveError, "see ip address", meeting.hosts_of,
+                    [host(1, bridge)._replace(port=7608), host(2, bridge)._replace(port=7609)])
+    equal(error.errno, errno.EADDRNOTAVAIL)
+
+
 def test_hosts_never_meet_by_loopback_or_equal_addresses():
     for found in (2, "127.0.0.1/8"), (1, "172.17.0.1/16"):
         error = refused(collsock.CollectiveError, "see ip address", meeting.hosts_of,
@@ -319,7 +331,7 @@ def told(rank, ranks=2, **fields):
 
 
 def test_records_arrive_as_they_were_sent():
-    sent = record.Record(1, 3, 0, 2**63, 2**64 - 1, bytes(range(16)), bytes(32),
+    sent = record.Record(1, 3, 0, 2**63, 2**64 - 1, bytes(range(16)), bytes(32), 7608,
                          record.own(1, 3, 0).addresses)
     equal(record.parse(sent.pack(), 1, 3), sent)
     equal(len(sent.pack()), record.BYTES)
@@ -332,6 +344,7 @@ def test_record_that_no_rank_sends_is_refused_and_named():
                         ("says that it is rank 0 of 2", told(0)),
                         ("says that it is rank 1 of 3", told(1, 3)),
                         ("sent what no rank sends", told(1, error=-1)),
+                        ("sent what no rank sends", told(1, port=65536)),
                         ("sent what no rank sends", told(1, addresses=())),
                         ("sent what no rank sends", good[:record.HEAD.size - 4] + b"\xff" * 4 +
                          good[record.HEAD.size:]),

@@ -60,7 +60,8 @@ BLAME = {
 
 # Of opening, joining and posting
 ADVICE = {
-    errno.EAFNOSUPPORT: "no collsock in this kernel: load the module (modprobe collsock)",
+    errno.EAFNOSUPPORT: "no collsock in this kernel: load the module (modprobe collsock), or "
+                        "install libcollsock, which needs none",
     errno.EACCES: "give a key, or allow groups without one (collsock set require_keys 0); "
                   "or start all ranks of this host alike",
     errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high, and for "
@@ -81,10 +82,22 @@ ADVICE = {
 }
 
 
-def explained(error: OSError) -> OSError:
+# The same of a rank in user space, where it is something else
+ADVICE_IN_USER_SPACE = {
+    errno.EACCES: "groups with ranks in user space need a key",
+    errno.E2BIG: "ranks in user space cannot share a port: give each host as (address, port), with "
+                 "ports of their own",
+    errno.EADDRINUSE: "another program has the port of this rank: see ss -ulnp",
+    errno.EMSGSIZE: "too large: join with larger max_bytes or max_result_bytes; in user space the "
+                    "latter is twice net.core.wmem_max at most",
+}
+
+
+def explained(error: OSError, in_user_space: bool = False) -> OSError:
     """The error of a call, with what to do."""
     number = error.errno or 0
-    text = f"{os.strerror(number)}: {ADVICE[number]}" if number in ADVICE else os.strerror(number)
+    advice = (in_user_space and ADVICE_IN_USER_SPACE.get(number)) or ADVICE.get(number)
+    text = f"{os.strerror(number)}: {advice}" if advice else os.strerror(number)
     return OSError(number, text)
 
 

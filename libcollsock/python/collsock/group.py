@@ -8,81 +8,53 @@ what each rank contributes and gets, Documentation/python.md what the data may b
 from __future__ import annotations
 
 import errno
-import socket
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from . import error, launch, layout, meeting, plan, record, request
+from . import backend as backends
+from . import launch, meeting, plan, record, request, user
 from .layout import Kind, Operator, Type
 from .member import Member
 from .operation import Operation
+from .ports import Ports
 
 T = TypeVar("T")
 SUM = Operator.SUM
 
 
-def open_socket() -> socket.socket:
-    """A socket of the family."""
-    try:
-        return socket.socket(family(), socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC, 0)
-    except OSError as failed:
-        raise error.explained(failed) from None
-
-
-def open_socket_or_why() -> tuple[socket.socket | None, int]:
-    """The same, or the errno: other ranks are to be told."""
-    try:
-        return open_socket(), 0
-    except OSError as failed:
-        return None, failed.errno or errno.EIO
-
-
-def family() -> int:
-    """The number of the socket family on this host."""
-    try:
-        with open("/sys/module/collsock/parameters/family", encoding="ascii") as parameter:
-            return int(parameter.read())
-    except (OSError, ValueError):
-        return layout.AF_COLLSOCK
-
-
-def joined(sock: socket.socket, asked: bytes) -> socket.socket:
-    """The socket, which has joined; else it is closed."""
-    try:
-        sock.setsockopt(layout.SOL_COLLSOCK, layout.JOIN, asked)
-    except OSError as failed:
-        sock.close()
-        raise error.explained(failed) from None
-    return sock
-
-
 def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | None = None,
-         id: int = 1, keep_in_child: bool = False, **limits: int) -> Group:
+         id: int = 1, backend: str = "auto", keep_in_child: bool = False,
+         **limits: int) -> Group:
     """Join a group as one rank.
 
-    hosts: the address of each rank's host, or (address, port); equal ones share a host
+    hosts: the address of each rank's host, or (address, port); equal ones share a host, but not
+        in user space
     rank: of this process, from 0
     nonce: a number that was never used with this key, the same on all ranks
     key: 16 secret bytes, the same on all ranks (key_from_file); None if the hosts allow that
     id: number of the group, chosen by its users
-    keep_in_child: a forked child keeps its copy of the descriptor; else it is closed there
+    backend: "kernel", "user" (libcollsock in this process) or "auto"; of this rank
+    keep_in_child: a forked child keeps its copy of the descriptor; else, and in user space, it is
+        closed there
     limits: max_bytes, max_result_bytes, window, segment_bytes, liveness_ms, degree
 
-    All but rank and keep_in_child must be equal on all ranks. Does not wait for them: the first
+    All but rank, backend and keep_in_child must be equal on all ranks. Does not wait for them: the first
     operation does.
     """
     asked = request.join_request(hosts, rank, id, nonce, key, limits)
-    return Group(joined(open_socket(), asked), keep_in_child)
+    return Group(backends.join(backends.open_socket(backend), asked), keep_in_child)
 
 
-def join_env(*, keep_in_child: bool = False) -> Group:
+def join_env(*, backend: str = "auto", keep_in_child: bool = False) -> Group:
     """Join the group of which `collsock run` has made this process a rank.
 
     Does not wait for the other ranks. OSError: it was not started so (ENOENT), or is not the rank
     any more (EBADMSG).
     """
-    asked = launch.take_request()
-    return Group(joined(open_socket(), asked), keep_in_child)
+    launched = launch.backend()
+    backends.check_launched(backend, launched)
+    asked, udp = launch.take_request(), launch.take_socket()
+    return Group(backends.join(backends.open_socket(launched), asked, udp), keep_in_child)
 
 
 class Group(Member):
@@ -90,7 +62,8 @@ class Group(Member):
 
     @classmethod
     def from_exchange(cls, exchange: meeting.Exchange, rank: int, ranks: int, *,
-                      keep_in_child: bool = False, **limits: int) -> Group:
+                      backend: str = "auto", keep_in_child: bool = False,
+                      **limits: int) -> Group:
         """Join with what the ranks tell each other, without hosts, key and nonce.
 
         exchange is an allgather, and called twice: exchange(mine) returns a list of the bytes of
@@ -98,23 +71,27 @@ class Group(Member):
         all ranks get a CollectiveError that names it.
         """
         request.check_limits(limits)
-        sock, number = open_socket_or_why()
-        try:
-            records = meeting.tell(exchange, rank, ranks, number)
-            if sock is None:
-                raise record.cannot_join(rank, number)
-            asked = request.join_request(meeting.hosts_of(records), rank, records[0].id,
-                                         records[0].nonce, records[0].key, limits)
+        sock, number = backends.open_or_why(backend)
+        with Ports() as ports:
             try:
-                joined(sock, asked)
-            except OSError as failed:
-                number = failed.errno or errno.EIO
-            meeting.tell_outcome(exchange, ranks, number)
-            return cls(sock, keep_in_child)
-        except BaseException:
-            if sock is not None:
-                sock.close()
-            raise
+                in_user_space = isinstance(sock, user.Socket)
+                records = meeting.tell(exchange, rank, ranks, number,
+                                       ports if in_user_space else None)
+                if sock is None:
+                    raise record.cannot_join(rank, number)
+                hosts = meeting.hosts_of(records)
+                asked = request.join_request(hosts, rank, records[0].id, records[0].nonce,
+                                             records[0].key, limits)
+                try:
+                    backends.join(sock, asked, ports.take(hosts[rank]) if in_user_space else -1)
+                except OSError as failed:
+                    number = failed.errno or errno.EIO
+                meeting.tell_outcome(exchange, ranks, number)
+                return cls(sock, keep_in_child)
+            except BaseException:
+                if sock is not None:
+                    sock.close()
+                raise
 
     @classmethod
     def from_mpi(cls, comm: Any, **options: Any) -> Group:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from . import record
 from .addresses import Address, Reach
 from .error import CollectiveError
+from .ports import Ports
 from .record import Record
+from .request import Host
 
 # An allgather: gets bytes, and returns those of all ranks, in their order
 Exchange = Callable[[bytes], Sequence[bytes]]
@@ -17,11 +19,12 @@ Exchange = Callable[[bytes], Sequence[bytes]]
 OUTCOME = struct.Struct("=II")
 
 
-def tell(exchange: Exchange, rank: int, ranks: int, error: int) -> list[Record]:
-    """The records of all ranks. error: 0, or why this one cannot join."""
+def tell(exchange: Exchange, rank: int, ranks: int, error: int,
+         ports: Ports | None = None) -> list[Record]:
+    """The records of all ranks. error: 0, or why this one cannot join. ports: in user space"""
     if not 0 <= rank < ranks:
         raise ValueError(f"rank is {rank}, not 0 to {ranks - 1}")
-    return record.check(exchange(record.own(rank, ranks, error).pack()), ranks)
+    return record.check(exchange(record.own(rank, ranks, error, ports).pack()), ranks)
 
 
 def tell_outcome(exchange: Exchange, ranks: int, error: int) -> None:
@@ -37,27 +40,35 @@ def tell_outcome(exchange: Exchange, ranks: int, error: int) -> None:
             raise record.cannot_join(rank, OUTCOME.unpack(answer)[1])
 
 
-def hosts_of(records: Sequence[Record]) -> list[str]:
-    """The address of each rank's host; the same on all ranks, as it follows from the records."""
-    lowest: dict[bytes, Record] = {}
+def hosts_of(records: Sequence[Record]) -> list[Host]:
+    """The address of each rank's host; the same on all ranks, as it follows from the records. A
+    rank in user space is a host by itself, with its port."""
+    lowest: dict[tuple[bytes, int], Record] = {}
     for one in records:
-        lowest.setdefault(one.host, one)
+        lowest.setdefault((one.host, one.port), one)
     chosen = dict(zip(lowest, choose(list(lowest.values()))))
-    return [str(chosen[one.host].address) for one in records]
+    addresses = [str(chosen[one.host, one.port].address) for one in records]
+    return [(address, one.port) if one.port else address
+            for address, one in zip(addresses, records)]
 
 
 def choose(hosts: Sequence[Record]) -> list[Address]:
     """An address of each host, in one network if there is one, else in any of a family."""
     if len(hosts) == 1:
         return [hosts[0].addresses[0]]
+    if len({host.host for host in hosts}) == 1:
+        shared = [one for one in hosts[0].addresses
+                  if all(one in host.addresses for host in hosts)]
+        if shared:  # loopback is the last
+            return [shared[-1 if shared[-1].reach == Reach.HOST else 0]] * len(hosts)
     for network in usable(hosts[0]):
         found = [first_in(host, lambda other: network.shares_network(other)) for host in hosts]
-        if all_differ(found):
+        if all_differ(hosts, found):
             return [one for one in found if one]
     for network in usable(hosts[0]):
         found = [first_in(host, lambda other: network.address.version == other.address.version)
                  for host in hosts]
-        if all_differ(found):
+        if all_differ(hosts, found):
             return [one for one in found if one]
     raise CollectiveError(errno.EADDRNOTAVAIL, "the hosts have no addresses of one family by "
                           "which they can reach each other: see ip address on each")
@@ -73,6 +84,9 @@ def first_in(host: Record, is_there: Callable[[Address], bool]) -> Address | Non
     return next((one for one in usable(host) if is_there(one)), None)
 
 
-def all_differ(found: Sequence[Address | None]) -> bool:
-    """Has each host one of its own? Those of containers may be the same everywhere."""
-    return all(found) and len({one.address for one in found if one}) == len(found)
+def all_differ(hosts: Sequence[Record], found: Sequence[Address | None]) -> bool:
+    """Has each machine one of its own? Those of containers may be the same everywhere. Hosts of one
+    machine have different ports."""
+    machines: dict[object, bytes] = {}
+    return all(one and machines.setdefault(one.address, host.host) == host.host
+               for host, one in zip(hosts, found))

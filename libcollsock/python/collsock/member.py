@@ -8,7 +8,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import children, error, layout, missing
+from . import children, error, layout, missing, user
 from .operation import Operation, deadline_after
 from .reader import Reader, left_of
 
@@ -36,7 +36,7 @@ class Member:
         self._loops: Loops | None = None
         self._order = threading.Lock()
         self._cookie = 0
-        children.add(self, keep_in_child)
+        children.add(self, keep_in_child and not isinstance(sock, user.Socket))
 
     def __repr__(self) -> str:
         state = "closed" if self.closed else f"fd {self._sock.fileno()}"
@@ -104,12 +104,13 @@ class Member:
 
     def _failure(self, failed: OSError) -> OSError:
         """Why posting is impossible: where the group has failed, its failure."""
+        in_user_space = isinstance(self._sock, user.Socket)
         if failed.errno != errno.EPIPE:
-            return error.explained(failed)
+            return error.explained(failed, in_user_space)
         known = layout.self_of(self._sock)
         if known.error:
             return error.failure(known.error, known.failed_rank)
-        return error.explained(failed)
+        return error.explained(failed, in_user_space)
 
     def _post(self, operation: Operation[T], timeout: float | None) -> Operation[T]:
         """Post, and wait for room if there is none."""

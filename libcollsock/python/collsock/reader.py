@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import errno
 import math
+import os
 import select
 import socket
 import threading
 import time
 from collections.abc import Callable
 
-from . import error, layout
+from . import error, layout, user
 from .operation import Operation
 
 MOST_MS = 2**31 - 1
@@ -113,12 +114,21 @@ class Reader:
         """The completion in the buffer ends its operation."""
         size, number, rank, count, cookie, _, _ = layout.COMPLETION.unpack_from(self.buffer)
         self.received += 1
-        failed = error.failure(number, rank) if number else None
-        self.failed = self.failed or failed
+        failed = self.failure(number, rank, cookie) if number else None
         operation = self.pending.pop(cookie, None)
         if operation:
             result = bytes(memoryview(self.buffer)[size:size + count])
             operation.end(None if failed else result, failed)
+
+    def failure(self, number: int, rank: int, cookie: int) -> OSError:
+        """Why an operation has failed: as its group has, or as the post was refused, which in user
+        space a completion says."""
+        if rank == layout.NO_RANK and cookie != layout.COOKIE_GROUP and \
+                isinstance(self.sock, user.Socket) and not layout.self_of(self.sock).error:
+            return error.explained(OSError(number, os.strerror(number)), True)
+        failed = error.failure(number, rank)
+        self.failed = self.failed or failed
+        return failed
 
     def poll(self, left: float | None, events: int) -> None:
         """Sleep without the lock until the socket is ready."""

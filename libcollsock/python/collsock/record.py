@@ -19,17 +19,22 @@ from . import addresses
 from .addresses import Address, Reach
 from .error import ADVICE, CollectiveError
 from .layout import KEY_BYTES
+from .ports import Ports
 
 BYTES = 512
-VERSION = 0xc0115001  # numbers have the byte order of the host, which is so checked, too
-HEAD = struct.Struct("=IIIiQQ16s32sI")
+VERSION = 0xc0115002  # numbers have the byte order of the host, which is so checked, too
+HEAD = struct.Struct("=IIIiQQ16s32sII")
 ONE = struct.Struct("=HBB16s")
 MOST_ADDRESSES = 8
 MOST_ERROR = 4095
+MOST_PORT = 0xffff
 
 
 class Record(NamedTuple):
-    """error: 0, or the errno for which it cannot join. Id, nonce and key of rank 0 are used."""
+    """error: 0, or the errno for which it cannot join. Id, nonce and key of rank 0 are used.
+
+    port: of this rank alone, which is in user space; 0: the usual one, which ranks of a host share
+    """
 
     rank: int
     ranks: int
@@ -38,30 +43,35 @@ class Record(NamedTuple):
     nonce: int = 0
     key: bytes = bytes(KEY_BYTES)
     host: bytes = bytes(32)
+    port: int = 0
     addresses: Sequence[Address] = ()
 
     def pack(self) -> bytes:
         """As bytes."""
         head = HEAD.pack(VERSION, self.rank, self.ranks, self.error, self.id, self.nonce, self.key,
-                         self.host, len(self.addresses))
+                         self.host, self.port, len(self.addresses))
         tail = (ONE.pack(socket.AF_INET if one.address.version == 4 else socket.AF_INET6,
                          one.prefix, one.reach, one.address.packed) for one in self.addresses)
         return (head + b"".join(tail)).ljust(BYTES, b"\0")
 
 
-def own(rank: int, ranks: int, error: int) -> Record:
-    """The record of this rank; rank 0 draws what is random."""
+def own(rank: int, ranks: int, error: int, ports: Ports | None = None) -> Record:
+    """The record of this rank; rank 0 draws what is random. ports: takes one, in user space."""
     host, found = bytes(32), []
     try:
         host, found = addresses.identity(), addresses.addresses()[:MOST_ADDRESSES]
+        if ports:
+            found = ports.reserve(found)
     except OSError as failed:
         error = error or failed.errno or errno.EIO
     if not found:
         error = error or errno.EADDRNOTAVAIL
+    mine = Record(rank, ranks, error, host=host, port=ports.port if ports else 0, addresses=found)
     if rank:
-        return Record(rank, ranks, error, host=host, addresses=found)
-    return Record(rank, ranks, error, int.from_bytes(os.urandom(8), sys.byteorder),
-                  int.from_bytes(os.urandom(8), sys.byteorder), os.urandom(KEY_BYTES), host, found)
+        return mine
+    return mine._replace(id=int.from_bytes(os.urandom(8), sys.byteorder),
+                         nonce=int.from_bytes(os.urandom(8), sys.byteorder),
+                         key=os.urandom(KEY_BYTES))
 
 
 def address_of(data: bytes, at: int) -> Address:
@@ -78,7 +88,8 @@ def parse(data: object, rank: int, ranks: int) -> Record:
     if not isinstance(data, (bytes, bytearray)) or len(data) != BYTES:
         raise strange(rank, f"sent no record of {BYTES} bytes: the exchange has to deliver what "
                       "each rank gave it")
-    version, its_rank, its_ranks, error, group, nonce, key, host, count = HEAD.unpack_from(data)
+    (version, its_rank, its_ranks, error, group, nonce, key, host, port,
+     count) = HEAD.unpack_from(data)
     if version != VERSION:
         raise strange(rank, f"has another version of the package, or the library in C "
                       f"({version:#x}, here {VERSION:#x}): use the same on all ranks")
@@ -88,11 +99,12 @@ def parse(data: object, rank: int, ranks: int) -> Record:
     try:
         found = [address_of(data, HEAD.size + at * ONE.size)
                  for at in range(min(count, MOST_ADDRESSES + 1))]
-        if not 0 <= error <= MOST_ERROR or len(found) > MOST_ADDRESSES or not (found or error):
+        if not 0 <= error <= MOST_ERROR or len(found) > MOST_ADDRESSES or \
+                not (found or error) or port > MOST_PORT:
             raise ValueError
     except ValueError:
         raise strange(rank, "sent what no rank sends") from None
-    return Record(rank, ranks, error, group, nonce, key, host, found)
+    return Record(rank, ranks, error, group, nonce, key, host, port, found)
 
 
 def strange(rank: int, why: str) -> CollectiveError:

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The Python package with ranks in user space: real sockets, no module, no privilege; TAP."""
+import array
+import asyncio
+import errno
+import gc
+import os
+import pathlib
+import random
+import socket
+import subprocess
+import sys
+import threading
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+LIBRARY = OUTPUT / "library"
+PACKAGE = TREE / "libcollsock/python"
+SECONDS = 120
+USUAL = {name: value for name, value in os.environ.items() if not name.startswith("COLLSOCK_")} | {
+    "COLLSOCK_USER_PORTS": "17800-17899", "LD_LIBRARY_PATH": str(LIBRARY),
+    "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
+HELLO = """
+import collsock
+with collsock.join_env() as group:
+    print(group.allreduce(group.rank + 1))
+"""
+
+
+def equal(seen, wanted, what=""):
+    """Both values are printed when they differ."""
+    assert seen == wanted, f"{what}: {seen!r}, not {wanted!r}"
+
+
+def refused(error_type, words, function, *args, **options):
+    """It raises this error with these words, and returns it."""
+    try:
+        value = function(*args, **options)
+    except error_type as error:
+        assert words in str(error), f"{error}, not {words}"
+        return error
+    raise AssertionError(f"{value!r}, not {error_type.__name__}")
+
+
+class Exchange:
+    """An allgather of threads."""
+
+    def __init__(self, ranks):
+        self.told, self.all_told = [b""] * ranks, threading.Barrier(ranks)
+
+    def of(self, rank):
+        def exchange(mine):
+            self.told[rank] = mine
+            self.all_told.wait(SECONDS)
+            everything = list(self.told)
+            self.all_told.wait(SECONDS)
+            return everything
+        return exchange
+
+
+def each(number, function):
+    """What the function returns for each, or raises, in threads of their own."""
+    got = [None] * number
+
+    def call(at):
+        try:
+            got[at] = function(at)
+        except Exception as error:  # pylint: disable=broad-except
+            got[at] = error
+    threads = [threading.Thread(target=call, args=(at,)) for at in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return got
+
+
+class Ranks(list):
+    """The ranks of a group, all in this process. Leaving closes them."""
+
+    def __init__(self, number, **options):
+        exchange = Exchange(number)
+        super().__init__(each(number, lambda rank: collsock.Group.from_exchange(
+            exchange.of(rank), rank, number, **{"backend": "user"} | options)))
+
+    def __enter__(self):
+        for one in self:
+            if isinstance(one, Exception):
+                raise one
+        return self
+
+    def __exit__(self, *_):
+        for group in self:
+            group.close()
+
+
+# ---- how ranks begin ----
+
+def launched(program, ranks=4, **settings):
+    return subprocess.run([str(OUTPUT / "tools/collsock"), "run", "--local", str(ranks), "--",
+                           sys.executable, "-c", program], check=False, text=True,
+                          capture_output=True, env=USUAL | settings, timeout=SECONDS)
+
+
+def test_three_lines_are_a_program():
+    done = launched(HELLO, COLLSOCK_BACKEND="user")
+    equal((done.returncode, done.stdout.split()), (0, ["10"] * 4), done.stderr)
+
+
+def test_program_may_not_choose_another_backend_than_its_launcher():
+    done = launched(HELLO.replace("env()", "env(backend='kernel')"), 1, COLLSOCK_BACKEND="user")
+    assert "collsock run has prepared user" in done.stderr, done
+    program = "import os; os.environ['COLLSOCK_SOCKET'] = '0:1'" + HELLO
+    assert "which is no socket" in launched(program, 1, COLLSOCK_BACKEND="user").stderr
+
+
+def test_ranks_meet_and_end_as_with_the_kernel():
+    with Ranks(3) as ranks:
+        equal(each(3, lambda at: ranks[at].allreduce([at, 1.5])), [[3.0, 4.5]] * 3)
+        equal(each(3, lambda at: ranks[at].allgather(at)), [[0, 1, 2]] * 3)
+        vector = [array.array("d", [at, 1]) for at in range(3)]
+        got = each(3, lambda at: ranks[at].allreduce(vector[at]))
+        assert all(one is mine for one, mine in zip(got, vector)), "not in place"
+        equal(vector[0].tolist(), [3, 3])
+        ranks[1].close()
+        for at in 0, 2:
+            failed = refused(collsock.CollectiveError, "rank 1 has left", ranks[at].barrier)
+            equal((failed.errno, failed.failed_rank), (errno.ECONNRESET, 1))
+        equal(ranks[0].failure().failed_rank, 1)
+
+
+def test_hosts_with_ports_are_joined_by_hand():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, \
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        hosts = [one.getsockname(), two.getsockname()]
+    args = {"nonce": random.getrandbits(64), "key": random.randbytes(16), "backend": "user"}
+    ranks = [collsock.join(hosts, rank, **args) for rank in range(2)]
+    equal(each(2, lambda at: ranks[at].broadcast(at + 5, 1)), [6, 6])
+    for rank in ranks:
+        rank.close()
+    refused(OSError, "ports of their own", collsock.join, ["127.0.0.1"] * 2, 0, **args)
+    refused(OSError, "need a key", collsock.join, hosts, 0, **args | {"key": None})
+
+
+def test_backend_is_chosen_as_by_the_library():
+    real = backend.socket.socket
+    for number, chosen in ((errno.EAFNOSUPPORT, "user"), (errno.EPERM, "user"),
+                           (errno.EMFILE, None)):
+        def refuse(*_, why=number):
+            raise OSError(why, os.strerror(why))
+        backend.socket.socket = refuse
+        try:
+            if chosen:
+                backend.open_socket("auto").close()
+            else:
+                equal(refused(OSError, "", backend.open_socket, "auto").errno, number)
+            equal(refused(OSError, "", backend.open_socket, "kernel").errno, number)
+        finally:
+            backend.socket.socket = real
+    refused(ValueError, "not kernel, user or auto", backend.open_socket, "usr")
+    os.environ[backend.VARIABLE] = "usr"
+    try:
+        refused(OSError, "not kernel, user or auto", backend.open_socket, "auto")
+    finally:
+        del os.environ[backend.VARIABLE]
+
+
+def test_without_the_library_joining_says_what_to_do():
+    done = subprocess.run(
+        [sys.executable, "-c", "import collsock\ncollsock.join(['127.0.0.1'], 0, nonce=1)"],
+        check=False, text=True, capture_output=True,
+        env=USUAL | {"LD_LIBRARY_PATH": "", "COLLSOCK_BACKEND": "user"}, timeout=SECONDS)
+    assert "need libcollsock" in done.stderr or "need a key" in done.stderr, done
+
+
+def test_ranks_say_that_ports_are_all_taken():
+    os.environ["COLLSOCK_USER_PORTS"] = "17900-17901"
+    try:
+        got = list(Ranks(3))
+    finally:
+        os.environ["COLLSOCK_USER_PORTS"] = USUAL["COLLSOCK_USER_PORTS"]
+    equal([error.errno for error in got], [errno.EADDRINUSE] * 3)
+    equal(len({error.failed_rank for error in got}), 1, "all name one rank")
+
+
+# ---- what a group does ----
+
+def test_operations_are_awaited_beyond_the_window():
+    async def of_rank(group):
+        await group.abarrier()
+        return await asyncio.gather(*(group.aallreduce(n + group.rank) for n in range(50)))
+
+    async def of_all(ranks):
+        return await asyncio.gather(*map(of_rank, ranks))
+    with Ranks(3, window=2) as ranks:
+        equal(asyncio.run(of_all(ranks)), [[3 * n + 3 for n in range(50)]] * 3)
+
+
+def test_post_that_is_refused_does_not_fail_the_group():
+    with Ranks(2) as ranks:
+        error = refused(OSError, "larger max_bytes", ranks[0].allreduce, bytes(100000))
+        equal((error.errno, isinstance(error, collsock.CollectiveError)), (errno.EMSGSIZE, False))
+        equal(ranks[0].failure(), None)
+        equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+
+
+def test_time_out_leaves_the_operation_posted():
+    with Ranks(2) as ranks:
+        late = refused(collsock.CollectiveTimeout, "it stays posted", ranks[0].barrier, timeout=0.1)
+        ranks[1].barrier(timeout=SECONDS)
+        late.operation.wait(SECONDS)
+        equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+
+
+def test_forked_child_has_no_rank_whatever_it_keeps():
+    with Ranks(2, keep_in_child=True) as ranks:
+        child = os.fork()
+        if not child:
+            failed = 1
+            try:
+                ranks[0].barrier(timeout=5)
+            except OSError as error:
+                failed = error.errno != errno.EBADF
+            os._exit(failed)
+        equal(os.waitpid(child, 0)[1], 0, "status of the child")
+        equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+
+
+def test_group_that_nobody_refers_to_is_left():
+    with Ranks(2) as ranks:
+        each(2, lambda at: ranks[at].barrier())
+        del ranks[1]
+        gc.collect()
+        equal(refused(collsock.CollectiveError, "has left", ranks[0].barrier).failed_rank, 1)
+
+
+if __name__ == "__main__":
+    if os.environ.get("LD_LIBRARY_PATH") != str(LIBRARY):
+        os.execve(sys.executable, [sys.executable, __file__, *sys.argv[1:]], USUAL)
+    sys.path[:0] = [str(TREE / "selftests"), str(PACKAGE)]
+    import collsock
+    import tap
+    from collsock import backend
+    sys.exit(tap.run(tap.named(globals())))
