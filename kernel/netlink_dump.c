@@ -611,19 +611,6 @@ static bool dump_put_missing_host(struct sk_buff *skb, const struct coll_instanc
 	return true;
 }
 
-/* Does the operation miss a message of an earlier fold entry from the same host? */
-static bool dump_misses_before(const struct coll_op *op, const struct coll_arrived *arrived,
-			       u32 edge)
-{
-	const struct coll_edge *fold = op->schedule->fold;
-	u32 i;
-
-	for (i = 0; i < edge; i++)
-		if (fold[i].host == fold[edge].host && coll_engine_misses(op, arrived, i))
-			return true;
-	return false;
-}
-
 static bool dump_put_missing_hosts(struct sk_buff *skb, const struct coll_instance *gi,
 				   const struct coll_op *op, u64 now)
 {
@@ -631,7 +618,7 @@ static bool dump_put_missing_hosts(struct sk_buff *skb, const struct coll_instan
 	u32 i, told = 0;
 
 	for (i = 0; i < op->schedule->folds && told < MOST_MISSING; i++) {
-		if (!coll_engine_misses(op, &arrived, i) || dump_misses_before(op, &arrived, i))
+		if (!coll_engine_misses_host(op, &arrived, i))
 			continue;
 		if (!dump_put_missing_host(skb, gi, op, op->schedule->fold[i].host, now))
 			return false;

@@ -100,6 +100,29 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 	return all;
 }
 
+/**
+ * coll_engine_misses_host() - is this the first message that the operation misses of a host?
+ * @op: EARLY or RUNNING
+ * @arrived: coll_engine_arrived()
+ * @edge: the fold entry of the message
+ *
+ * Return: true if it is missing, and none of an earlier fold entry from the same host is. Context:
+ * group lock held.
+ */
+bool coll_engine_misses_host(const struct coll_op *op, const struct coll_arrived *arrived,
+			     u32 edge)
+{
+	const struct coll_edge *fold = op->schedule->fold;
+	u32 i;
+
+	if (!coll_engine_misses(op, arrived, edge))
+		return false;
+	for (i = 0; i < edge; i++)
+		if (fold[i].host == fold[edge].host && coll_engine_misses(op, arrived, i))
+			return false;
+	return true;
+}
+
 /* ---- rounds ---- */
 
 /* The payload that a message carries along a send edge. False if that is nothing. */

@@ -86,6 +86,9 @@ static inline bool coll_engine_misses(const struct coll_op *op,
 	       op->schedule->fold[edge].host != op->schedule->self;
 }
 
+bool coll_engine_misses_host(const struct coll_op *op, const struct coll_arrived *arrived,
+			     u32 edge);
+
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
 
 /* Has the message of a fold entry arrived in the lane? */
