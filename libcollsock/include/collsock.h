@@ -456,6 +456,12 @@ int collsock_net_stats(const struct collsock *socket, struct collsock_net_stats 
 /* The rank of this socket, and its group's limits and failure. */
 int collsock_self(const struct collsock *socket, struct collsock_self *self, size_t bytes);
 
+/*
+ * What the ranks of this process in user space do: a file with messages of generic netlink, as the
+ * module answers dumps, which the caller closes; or a negative error number.
+ */
+int collsock_report(void);
+
 /* What this kernel supports; the socket need not have joined. */
 int collsock_features(const struct collsock *socket, struct collsock_features *features,
 		      size_t bytes);

@@ -31,6 +31,11 @@ COLLSOCK_PUBLIC int collsock_net_stats(const struct collsock *s,
 	return get(s, COLLSOCK_NET_STATS, stats, bytes);
 }
 
+COLLSOCK_PUBLIC int collsock_report(void)
+{
+	return user_report();
+}
+
 COLLSOCK_PUBLIC int collsock_self(const struct collsock *s, struct collsock_self *self,
 				  size_t bytes)
 {

@@ -196,6 +196,11 @@ int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *ru
 	return err;
 }
 
+int user_report(void)
+{
+	return user_thread_report();
+}
+
 int user_page(struct user_member *m, const struct collsock_page **page)
 {
 	int err = user_enter(m);

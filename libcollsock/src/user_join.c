@@ -217,7 +217,7 @@ static void join_begin(struct user_member *m, struct user_request *r)
 	explicit_bzero(m->request.join.key, sizeof(m->request.join.key));
 	explicit_bzero(r, sizeof(*r));
 	m->state = USER_JOINED;
-	user_member_begin(m);
+	m->joined_ns = user_member_begin(m);
 	user_member_settle(m);
 	user_thread_take_back(m);
 }

@@ -33,7 +33,7 @@ int user_ports_take(struct user_ports *p, unsigned int address)
 	return fd;
 }
 
-static int ports_read_range(unsigned int *first, unsigned int *last)
+int user_ports_range(unsigned int *first, unsigned int *last)
 {
 	const char *text = launch_variable("COLLSOCK_USER_PORTS");
 	int end = 0;
@@ -97,7 +97,7 @@ int user_ports_reserve(struct user_ports *p, struct joining_host *host,
 		       const struct collsock_options *o)
 {
 	unsigned int first, last, count, try, port = 0;
-	int err = ports_read_range(&first, &last);
+	int err = user_ports_range(&first, &last);
 
 	if (err)
 		return err;

@@ -18,6 +18,9 @@ struct user_ports {
 	int	fd[JOINING_MOST_ADDRESSES];
 };
 
+/* The ports that ranks may take. 0; -EINVAL if COLLSOCK_USER_PORTS is not FIRST-LAST */
+int user_ports_range(unsigned int *first, unsigned int *last);
+
 /* None */
 void user_ports_init(struct user_ports *ports);
 void user_ports_free(struct user_ports *ports);

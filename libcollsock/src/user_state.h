@@ -63,6 +63,7 @@ struct user_raw {
  * @changed: something has ended, or the window has room, or nobody drives the member any more
  * @state: enum user_state
  * @dead: see there; never changes but in a child that has just been forked
+ * @number: for reports: which of the process it is, as long as there are few
  * @closed: the handle is closed: completions go nowhere
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
@@ -75,6 +76,7 @@ struct user_raw {
  * @woken: what @changed tells has happened in this event
  * @turn: the core wants one
  * @overdue: it has lingered once
+ * @joined_ns: when it has joined
  * @now: time of the present event
  * @deadline: when the core wants to be called
  * @linger_ns: when it has lingered for long enough
@@ -94,6 +96,7 @@ struct user_member {
 	pthread_cond_t			changed;
 	enum user_state			state;
 	bool				dead;
+	u8				number;
 	bool				closed;
 	bool				left;
 	bool				failed;
@@ -103,6 +106,7 @@ struct user_member {
 	bool				woken;
 	bool				turn;
 	bool				overdue;
+	u64				joined_ns;
 	u64				now;
 	u64				deadline;
 	u64				linger_ns;

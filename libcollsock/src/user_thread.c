@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user_door.h"
+#include "user_report.h"
 #include "user_thread.h"
 
 /* How long the end of a process waits for acknowledgments: what each member lingers, twice */
@@ -29,6 +31,8 @@
  * @exits: the end of the process is provided for
  * @epoll: readable if a member that it drives has something to do
  * @kick: an eventfd in it: look at all members now
+ * @door: where others ask what this process does, or -1 (user_door.h)
+ * @number: of the latest member
  * @wakes_ns: when it wakes by itself
  */
 struct thread {
@@ -39,6 +43,8 @@ struct thread {
 	bool			exits;
 	int			epoll;
 	int			kick;
+	int			door;
+	u8			number;
 	u64			wakes_ns;
 };
 
@@ -48,6 +54,7 @@ static struct thread thread = {
 	.members	= { &thread.members, &thread.members },
 	.epoll		= -1,
 	.kick		= -1,
+	.door		= -1,
 };
 
 /* ---- which members it drives ---- */
@@ -163,15 +170,47 @@ static u64 thread_drive_all(void)
 	return due;
 }
 
+int user_thread_report(void)
+{
+	struct user_report report = { .failed = false };
+	struct user_member *m;
+
+	pthread_mutex_lock(&thread.lock);
+	list_for_each_entry(m, &thread.members, link) {
+		pthread_mutex_lock(&m->lock);
+		if (m->state == USER_JOINED || m->state == USER_LINGERING)
+			user_report_member(&report, m);
+		pthread_mutex_unlock(&m->lock);
+	}
+	pthread_mutex_unlock(&thread.lock);
+	return user_report_file(&report);
+}
+
+static void thread_answer(void)
+{
+	int asker = user_door_accept(thread.door), file;
+
+	if (asker < 0)
+		return;
+	file = user_thread_report();
+	if (file >= 0)
+		user_door_answer(asker, file);
+	else
+		close(asker);
+}
+
 /* Which member it is does not matter: all are looked at. */
 static void thread_sleep(u64 due)
 {
 	u64 now = user_clock_ns(), left = due > now ? due - now : 0;
 	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-	struct pollfd work = { .fd = thread.epoll, .events = POLLIN };
+	struct pollfd work[] = {
+		{ .fd = thread.epoll, .events = POLLIN }, { .fd = thread.door, .events = POLLIN },
+	};
 	u64 kicks;
 
-	ppoll(&work, 1, due == COLL_NEVER ? NULL : &timeout, NULL);
+	if (ppoll(work, 2, due == COLL_NEVER ? NULL : &timeout, NULL) > 0 && work[1].revents)
+		thread_answer();
 	if (read(thread.kick, &kicks, sizeof(kicks)) < 0)
 		return;
 }
@@ -223,6 +262,7 @@ static void thread_exit(void)
 		       !pthread_cond_clockwait(&thread.changed, &thread.lock, CLOCK_MONOTONIC,
 					       &until))
 			;
+		user_door_remove();
 	}
 	pthread_mutex_unlock(&thread.lock);
 }
@@ -250,8 +290,11 @@ static void thread_close_files(void)
 		close(thread.epoll);
 	if (thread.kick >= 0)
 		close(thread.kick);
+	if (thread.door >= 0)
+		close(thread.door);
 	thread.epoll = -1;
 	thread.kick = -1;
+	thread.door = -1;
 }
 
 static int thread_open_files(void)
@@ -263,6 +306,7 @@ static int thread_open_files(void)
 	if (thread.epoll < 0 || thread.kick < 0 ||
 	    epoll_ctl(thread.epoll, EPOLL_CTL_ADD, thread.kick, &e))
 		return -errno;
+	thread.door = user_door_open();
 	return 0;
 }
 
@@ -296,6 +340,7 @@ void user_thread_add(struct user_member *m)
 {
 	pthread_mutex_lock(&thread.lock);
 	list_add_tail(&m->link, &thread.members);
+	m->number = ++thread.number;
 	pthread_mutex_unlock(&thread.lock);
 }
 

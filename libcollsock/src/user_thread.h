@@ -38,6 +38,9 @@ void user_thread_mind(struct user_member *m);
  */
 void user_thread_close(struct user_member *m);
 
+/* What all members do, as a file (user_report.h); or a negative errno */
+int user_thread_report(void);
+
 /* ---- fork: see pthread_atfork(3) ---- */
 
 void user_thread_before_fork(void);

@@ -76,11 +76,12 @@ def test_every_operation_type_and_operator_of_c_is_there():
 def test_numbers_of_netlink_are_those_of_the_header():
     numbers = collsock_netlink.NUMBERS
     for prefix, kind in (("A_GROUP", missing.GroupAttribute),
+                         ("A_RANK", missing.RankAttribute),
                          ("A_OPERATION", missing.OperationAttribute),
                          ("A_MISSING", missing.MissingAttribute)):
         for one in kind:
             equal(int(one), numbers[f"{prefix}_{one.name}"], one.name)
-    for name in "GROUP_GET", "OPERATION_GET":
+    for name in "GROUP_GET", "RANK_GET", "OPERATION_GET":
         equal(getattr(missing, name), numbers[f"CMD_{name}"], name)
     for name in "UNKNOWN", "UNHEARD", "LEFT", "DEAD":
         equal(getattr(missing, f"HOST_{name}"), numbers[f"HOST_STATE_{name}"], name)

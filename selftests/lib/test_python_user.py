@@ -12,13 +12,15 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
 LIBRARY = OUTPUT / "library"
 PACKAGE = TREE / "libcollsock/python"
 SECONDS = 120
-USUAL = {name: value for name, value in os.environ.items() if not name.startswith("COLLSOCK_")} | {
+USUAL = {name: value for name, value in os.environ.items()
+         if not name.startswith(("COLLSOCK_", "PYTHON"))} | {
     "COLLSOCK_USER_PORTS": "17800-17899", "LD_LIBRARY_PATH": str(LIBRARY),
     "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
 HELLO = """
@@ -207,9 +209,15 @@ def test_post_that_is_refused_does_not_fail_the_group():
         equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
 
 
-def test_time_out_leaves_the_operation_posted():
+def test_time_out_leaves_the_operation_posted_and_names_who_is_missing():
     with Ranks(2) as ranks:
+        each(2, lambda at: ranks[at].barrier())
         late = refused(collsock.CollectiveTimeout, "it stays posted", ranks[0].barrier, timeout=0.1)
+        equal(list(late.missing), [], "nobody is known to be late")
+        deadline = time.monotonic() + SECONDS
+        while not late.missing and time.monotonic() < deadline:
+            late = refused(collsock.CollectiveTimeout, "timed out", late.operation.wait, 0.5)
+        equal(late.missing, {1: "has not posted it, as its host or another one reports"})
         ranks[1].barrier(timeout=SECONDS)
         late.operation.wait(SECONDS)
         equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])

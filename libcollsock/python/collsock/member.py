@@ -211,7 +211,10 @@ class Member:
 
     def _timeout(self, operation: Operation[Any]) -> error.CollectiveTimeout:
         """What a call says whose time is over."""
-        ranks = missing.ranks_missing(self.id, self.nonce)
+        if isinstance(self._sock, user.Socket):
+            ranks = missing.ranks_missing_in_user_space(self.id, self.nonce, self.rank)
+        else:
+            ranks = missing.ranks_missing(self.id, self.nonce)
         posted = operation if operation.cookie else None
         state = "it stays posted" if posted else "nothing was posted, as the window is full"
         return error.CollectiveTimeout(

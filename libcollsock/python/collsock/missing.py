@@ -6,10 +6,11 @@ import enum
 import sys
 import time
 
+from . import user
 from .layout import Kind
-from .netlink import GENERIC, Answer, Netlink, attribute, attributes, number
+from .netlink import GENERIC, Answer, Netlink, answers_in, attribute, attributes, number
 
-GROUP_GET, OPERATION_GET = 4, 9
+GROUP_GET, RANK_GET, OPERATION_GET = 4, 7, 9
 HOST_UNKNOWN, HOST_UNHEARD, HOST_LEFT, HOST_DEAD = 0, 2, 4, 5
 RUNNING = 1
 ROOT_CONTRIBUTES = (Kind.BROADCAST, Kind.SCATTER)
@@ -28,6 +29,13 @@ class GroupAttribute(enum.IntEnum):
     NONCE = 3
     HOST = 9
     LIVENESS_MS = 18
+
+
+class RankAttribute(enum.IntEnum):
+    """Attributes of a rank."""
+
+    GROUP = 1
+    RANK = 2
 
 
 class OperationAttribute(enum.IntEnum):
@@ -70,6 +78,28 @@ def ranks_missing(group_id: int, nonce: int) -> dict[int, str] | None:
                                         attribute(OperationAttribute.GROUP, handle)))
     except OSError:
         return None
+    return awaited_by_oldest(answers, group)
+
+
+def ranks_missing_in_user_space(group_id: int, nonce: int, rank: int) -> dict[int, str] | None:
+    """The same of a rank of this process."""
+    try:
+        report = user.report()
+    except OSError:
+        return None
+    ranks = {answer[RankAttribute.GROUP][0] for answer in answers_in(report, RANK_GET)
+             if number(answer, RankAttribute.RANK) == rank}
+    group = find_group([answer for answer in answers_in(report, GROUP_GET)
+                        if answer[GroupAttribute.HANDLE][0] in ranks], group_id, nonce)
+    if group is None:
+        return None
+    handle = group[GroupAttribute.HANDLE]
+    return awaited_by_oldest([answer for answer in answers_in(report, OPERATION_GET)
+                              if answer[OperationAttribute.GROUP] == handle], group)
+
+
+def awaited_by_oldest(answers: list[Answer], group: Answer) -> dict[int, str]:
+    """The ranks for which the oldest operation waits that does."""
     waiting = [awaited for answer in sorted(answers, key=number_of)
                for awaited in [awaited_by(answer, group)] if awaited is not None]
     return waiting[0] if waiting else {}

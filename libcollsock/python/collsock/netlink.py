@@ -87,12 +87,21 @@ class Netlink:
     def dump(self, family: int, command: int, request: bytes = b"") -> Iterator[Answer]:
         """The attributes of each answer of that command."""
         for content in self.ask(family, DUMP, GENL_HEAD.pack(command, 1, 0) + request):
-            if content[0] != command:  # the dump has begun
-                continue
-            found: Answer = {}
-            for kind, value in attributes(content[GENL_HEAD.size:]):
-                found.setdefault(kind, []).append(value)
-            yield found
+            if content[0] == command:  # else the dump has begun
+                yield answer_of(content)
+
+
+def answer_of(content: bytes) -> Answer:
+    """The attributes of an answer."""
+    found: Answer = {}
+    for kind, value in attributes(content[GENL_HEAD.size:]):
+        found.setdefault(kind, []).append(value)
+    return found
+
+
+def answers_in(report: bytes, command: int) -> list[Answer]:
+    """Those of that command in a report of ranks in user space."""
+    return [answer_of(content) for _, content in messages(report) if content[0] == command]
 
 
 def number(found: Answer, kind: int) -> int | None:

@@ -25,7 +25,7 @@ def library() -> ctypes.CDLL:
     try:
         found = ctypes.CDLL(LIBRARY)
         for name in ("collsock_open_backend", "collsock_join_bytes", "collsock_fd",
-                     "collsock_self"):
+                     "collsock_self", "collsock_report"):
             getattr(found, name).restype = ctypes.c_int
         found.collsock_close.restype = None
     except (OSError, AttributeError) as failed:
@@ -43,10 +43,17 @@ def is_installed() -> bool:
     return True
 
 
-def check(result: int) -> None:
-    """Raise what a function of the library returns."""
+def check(result: int) -> int:
+    """What a function of the library returns; an OSError if that is one."""
     if result < 0:
         raise OSError(-result, os.strerror(-result))
+    return result
+
+
+def report() -> bytes:
+    """What ranks of this process do, as messages of netlink."""
+    with open(check(library().collsock_report()), "rb") as file:
+        return file.read()
 
 
 class Socket(socket.socket):
