@@ -23,6 +23,7 @@ static const struct {
 	{ "socket family",	doctor_family,	true },
 	{ "version",		doctor_version,	true },
 	{ "port",		doctor_port },
+	{ "user space",		doctor_user_space },
 	{ "firewall",		doctor_firewall },
 	{ "groups",		doctor_groups,	true },
 	{ "early packets",		doctor_early_packets,	true },

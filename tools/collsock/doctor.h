@@ -94,6 +94,7 @@ void doctor_family(struct doctor *d);
 void doctor_version(struct doctor *d);
 
 void doctor_port(struct doctor *d);
+void doctor_user_space(struct doctor *d);
 
 void doctor_counters(struct doctor *d);
 void doctor_groups(struct doctor *d);

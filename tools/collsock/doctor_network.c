@@ -20,6 +20,8 @@
 #include "doctor.h"
 #include "firewall.h"
 #include "text.h"
+#include "user_port.h"
+#include "userspace.h"
 
 #define UNHEARD_MOST		8	/* hosts of groups here, if none are named */
 #define WIRE_OVERHEAD		96	/* of a packet with data: kernel/core/wire.h */
@@ -27,6 +29,7 @@
 #define OVERHEAD_6		48	/* IPv6 and UDP */
 #define COALESCING_US		10
 #define LINE_BYTES		512
+#define PORTS_BYTES		16
 #define NO_PROGRAM		127	/* exit status of a shell */
 
 /* ---- hosts ---- */
@@ -204,50 +207,89 @@ static void doctor_read_firewall(struct firewall *firewall, const char *command,
 	firewall->readable |= !pclose(file);
 }
 
+/**
+ * struct ports - UDP ports that are to be open
+ * @first: see there
+ * @last: see there
+ * @text: both, for messages
+ * @of_ufw: the same as ufw writes it
+ */
+struct ports {
+	unsigned int	first;
+	unsigned int	last;
+	char		text[PORTS_BYTES];
+	char		of_ufw[PORTS_BYTES];
+};
+
+static void doctor_name_ports(struct ports *ports)
+{
+	int length = snprintf(ports->text, PORTS_BYTES, "%u", ports->first);
+
+	if (ports->last > ports->first)
+		snprintf(ports->text + length, PORTS_BYTES - length, "-%u", ports->last);
+	strcpy(ports->of_ufw, ports->text);
+	if (ports->of_ufw[length])
+		ports->of_ufw[length] = ':';
+}
+
 /* A rule outside the tables of the firewall program does not override them. */
-static void doctor_say_closed(struct doctor *d, enum firewall_keeper keeper)
+static void doctor_say_closed(struct doctor *d, enum firewall_keeper keeper,
+			      const struct ports *ports)
 {
 	static const char *const forms[] = {
 		[FIREWALL_OF_NOBODY] =
-			"insert a rule before those that drop: nft insert rule inet filter input ip saddr NETWORK udp dport %u accept, or the equivalent for your firewall",
-		[FIREWALL_OF_UFW] = "ufw allow proto udp from NETWORK to any port %u",
+			"insert a rule before those that drop: nft insert rule inet filter input ip saddr NETWORK udp dport %s accept, or the equivalent for your firewall",
+		[FIREWALL_OF_UFW] = "ufw allow proto udp from NETWORK to any port %s",
 		[FIREWALL_OF_FIREWALLD] =
-			"firewall-cmd --permanent --zone=ZONE --add-port=%u/udp; firewall-cmd --reload",
+			"firewall-cmd --permanent --zone=ZONE --add-port=%s/udp; firewall-cmd --reload",
 	};
 	char advice[LINE_BYTES];
 
-	snprintf(advice, sizeof(advice), forms[keeper], d->port);
+	snprintf(advice, sizeof(advice), forms[keeper],
+		 keeper == FIREWALL_OF_UFW ? ports->of_ufw : ports->text);
 	doctor_say(d, DOCTOR_WARNING, advice,
-		   "packets are refused unless a rule accepts them, and none accepts UDP port %u",
-		   d->port);
+		   "packets are refused unless a rule accepts them, and none accepts UDP port %s",
+		   ports->text);
 }
 
-void doctor_firewall(struct doctor *d)
+/* Rules are for all of the ports or for none. */
+static void doctor_check_firewall(struct doctor *d, struct ports *ports)
 {
 	struct firewall firewall = { };
 
+	doctor_name_ports(ports);
 	doctor_read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin nft list ruleset 2>/dev/null",
-			     d->port);
+			     ports->first);
 	doctor_read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin iptables-save 2>/dev/null",
-			     d->port);
+			     ports->first);
 	if (!firewall.readable)
 		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows the rules",
 			   "the rules cannot be read");
 	else if (*firewall.refuses)
 		doctor_say(d, DOCTOR_WARNING, "check that it spares the hosts of your groups",
-			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
+			   "a rule refuses UDP port %s: %s", ports->text, firewall.refuses);
 	else if (firewall.closed && !firewall.accepts && *firewall.some)
 		doctor_say(d, DOCTOR_NOTE, "check that it matches the hosts of your groups",
-			   "packets are refused unless a rule accepts them, and none names UDP port %u; this one accepts everything from some senders: %s",
-			   d->port, firewall.some);
+			   "packets are refused unless a rule accepts them, and none names UDP port %s; this one accepts everything from some senders: %s",
+			   ports->text, firewall.some);
 	else if (firewall.closed && !firewall.accepts && firewall.unclear)
 		doctor_say(d, DOCTOR_NOTE, "nft list ruleset shows them",
-			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u depends on sets that were not read",
-			   d->port);
+			   "packets are refused unless a rule accepts them; whether one accepts UDP port %s depends on sets that were not read",
+			   ports->text);
 	else if (firewall.closed && !firewall.accepts)
-		doctor_say_closed(d, firewall.keeper);
+		doctor_say_closed(d, firewall.keeper, ports);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
+		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %s is refused", ports->text);
+}
+
+void doctor_firewall(struct doctor *d)
+{
+	struct ports of_module = { .first = d->port, .last = d->port }, of_ranks;
+
+	doctor_check_firewall(d, &of_module);
+	if ((!d->connected || userspace_is_there()) &&
+	    !user_ports_range(&of_ranks.first, &of_ranks.last))
+		doctor_check_firewall(d, &of_ranks);
 }
 
 /* ---- the path ---- */

@@ -11,6 +11,7 @@
 #include "doctor.h"
 #include "process.h"
 #include "text.h"
+#include "user_port.h"
 
 #define LINE_BYTES	512
 
@@ -96,6 +97,40 @@ static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 		doctor_say(d, DOCTOR_PROBLEM, advice,
 			   "no group can be joined: another program, of user %u, holds UDP port %u; root sees which",
 			   holder->uid, d->port);
+}
+
+/* Ports from @first to @last that sockets hold; those of IPv4 and IPv6 may be of one rank. */
+static unsigned int port_count_taken(unsigned int first, unsigned int last)
+{
+	struct port_holder holder;
+	unsigned int port, taken = 0;
+
+	for (port = first; port <= last; port++)
+		taken += port_find_holder("/proc/self/net/udp", port, &holder) ||
+			 port_find_holder("/proc/self/net/udp6", port, &holder);
+	return taken;
+}
+
+void doctor_user_space(struct doctor *d)
+{
+	unsigned int first, last, ports, taken;
+
+	if (user_ports_range(&first, &last)) {
+		doctor_say(d, DOCTOR_PROBLEM, "unset it, or set it to 7608-7871, for instance",
+			   "no rank can begin in user space: COLLSOCK_USER_PORTS is not FIRST-LAST");
+		return;
+	}
+	ports = last - first + 1;
+	taken = port_count_taken(first, last);
+	if (taken == ports)
+		doctor_say(d, DOCTOR_WARNING,
+			   "name more ports in COLLSOCK_USER_PORTS, and open them in firewalls",
+			   "no more rank can begin in user space: all of the %u UDP ports %u-%u are taken",
+			   ports, first, last);
+	else
+		doctor_say(d, DOCTOR_OK, NULL,
+			   "%u of the %u UDP ports %u-%u are free for ranks in user space",
+			   ports - taken, ports, first, last);
 }
 
 void doctor_port(struct doctor *d)

@@ -14,8 +14,12 @@
 
 static void end_group(struct netlink *n, struct json_object *group)
 {
-	struct nl_msg *message = netlink_message(n, COLLSOCK_CMD_GROUP_END, 0);
+	struct nl_msg *message;
 
+	if (text_number(group, "pid", 0))
+		errx(EXIT_ERROR, "group %s is in user space: end its process, %s",
+		     text_string(group, "handle", ""), text_string(group, "pid", ""));
+	message = netlink_message(n, COLLSOCK_CMD_GROUP_END, 0);
 	if (nla_put_u32(message, COLLSOCK_A_GROUP_HANDLE, text_number(group, "handle", 0)))
 		errx(EXIT_ERROR, "no memory for a request");
 	netlink_do(n, message, NULL);
@@ -66,7 +70,7 @@ int end_command(char **words)
 	struct netlink n;
 	size_t i;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	groups = groups_named(&n, words);
 	for (i = 0; i < json_object_array_length(groups); i++) {
 		struct json_object *group = json_object_array_get_idx(groups, i), *one;

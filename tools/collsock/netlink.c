@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "netlink.h"
+#include "userspace.h"
 
 #define RECEIVE_BYTES	1048576
 #define DUMP_ATTEMPTS	10
@@ -69,6 +70,14 @@ void netlink_open(struct netlink *n)
 	default:
 		errno = n->error;
 		err(EXIT_ERROR, "generic netlink");
+	}
+}
+
+void netlink_open_to_look(struct netlink *n)
+{
+	if (netlink_connect(n) && !userspace_is_there()) {
+		netlink_close(n);
+		netlink_open(n);
 	}
 }
 
@@ -246,8 +255,8 @@ static bool netlink_is_gone(const struct netlink *n, int attribute)
 	return attribute && (n->error == ENOENT || n->error == ESRCH);
 }
 
-struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
-				 uint32_t handle, const struct decode_field *set)
+static struct json_object *netlink_dump_module(struct netlink *n, uint8_t command, int attribute,
+					       uint32_t handle, const struct decode_field *set)
 {
 	struct reply reply = { .set = set, .all = json_object_new_array() };
 	struct nl_msg *message;
@@ -271,6 +280,20 @@ struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribu
 	}
 	warnx("groups changed while they were listed: the list may be incomplete");
 	return reply.all;
+}
+
+struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
+				 uint32_t handle, const struct decode_field *set)
+{
+	struct json_object *all;
+
+	if (netlink_has_module(n) && !userspace_has(handle))
+		all = netlink_dump_module(n, command, attribute, handle, set);
+	else
+		all = json_object_new_array();
+	if (!attribute || userspace_has(handle))
+		userspace_dump(all, command, handle, set);
+	return all;
 }
 
 noreturn void netlink_fail(const struct netlink *n, const char *what)

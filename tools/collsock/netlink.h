@@ -17,7 +17,7 @@
 /**
  * struct netlink - a connection to the module
  * @socket: generic netlink
- * @family: number of the module's family
+ * @family: number of the module's family; 0 or less if it is not loaded
  * @error: errno of the last request, 0 if it succeeded
  * @text: the kernel's message about it, or empty
  */
@@ -33,6 +33,19 @@ int netlink_connect(struct netlink *n);
 
 /* The same; exits on failure. */
 void netlink_open(struct netlink *n);
+
+/*
+ * The same for commands that look at groups. Without the module they see those of this user in user
+ * space alone; exits if there are none, either.
+ */
+void netlink_open_to_look(struct netlink *n);
+
+/* Is there the module? */
+static inline bool netlink_has_module(const struct netlink *n)
+{
+	return n->family > 0;
+}
+
 void netlink_close(struct netlink *n);
 
 /* A message to the module, to which attributes can be added */
@@ -61,7 +74,8 @@ struct json_object *netlink_get(struct netlink *n, uint8_t command,
  * @handle: of the group
  * @set: attributes of each reply
  *
- * A group that ends meanwhile has no objects. Exits on any other failure.
+ * Groups in user space of this user are among them. A group that ends meanwhile has no objects.
+ * Exits on any other failure.
  *
  * Return: an array.
  */

@@ -42,13 +42,14 @@ int show_group(char **words)
 		{ "KEY",	"keyed" },
 		{ "UID",	"uid",		TABLE_NUMBER },
 		{ "AGE",	"age_ms",	TABLE_MS },
+		{ "PID",	"pid",		TABLE_NUMBER },
 		{ }
 	};
 	struct json_object *groups;
 	struct netlink n;
 	size_t i;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
 	for (i = 0; i < json_object_array_length(groups); i++) {
 		struct json_object *group = json_object_array_get_idx(groups, i);
@@ -82,7 +83,7 @@ int show_host(char **words)
 	struct json_object *groups;
 	struct netlink n;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
 	table_show(columns, groups_dump(&n, groups, COLLSOCK_CMD_HOST_GET, COLLSOCK_A_HOST_GROUP,
 					decode_host));
@@ -108,7 +109,7 @@ int show_rank(char **words)
 	struct netlink n;
 	size_t i;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
 	ranks = groups_dump(&n, groups, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, decode_rank);
 	for (i = 0; i < json_object_array_length(ranks); i++)
@@ -161,7 +162,7 @@ int show_peer(char **words)
 	struct netlink n;
 	size_t i;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
 	for (i = 0; i < json_object_array_length(groups); i++)
 		show_add_peers(&n, json_object_array_get_idx(groups, i), peers);
@@ -224,7 +225,7 @@ int show_operation(char **words)
 	struct netlink n;
 	size_t i;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
 	all = groups_dump(&n, groups, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP,
 			  decode_operation);

@@ -9,19 +9,17 @@
 #include "netlink.h"
 #include "stat.h"
 #include "text.h"
+#include "userspace.h"
 
 #define PREFIX "collsock_"
 
 /* ---- as text ---- */
 
-static void stat_print_plain(struct json_object *net)
+static void stat_print_counters(struct json_object *net)
 {
 	const struct counter *c;
 	uintmax_t value;
 
-	printf("%-17s%s\n", "version", text_string(net, "version", "-"));
-	printf("%-17s%s\n", "socket family", text_string(net, "family", "-"));
-	printf("%-17s%s\n", "UDP port", text_string(net, "port", "-"));
 	for (c = counters_net; c->key; c++) {
 		value = text_number(net, c->key, 0);
 		printf("%-16s %s%ju%s", c->key,
@@ -33,6 +31,52 @@ static void stat_print_plain(struct json_object *net)
 		if (options.statistics && value && c->advice)
 			printf("%17s%s\n", "-> ", c->advice);
 	}
+}
+
+static void stat_print_plain(struct json_object *net, struct json_object *in_user_space)
+{
+	if (net) {
+		printf("%-17s%s\n", "version", text_string(net, "version", "-"));
+		printf("%-17s%s\n", "socket family", text_string(net, "family", "-"));
+		printf("%-17s%s\n", "UDP port", text_string(net, "port", "-"));
+		stat_print_counters(net);
+	}
+	if (in_user_space) {
+		printf("%sranks of this user in user space:\n", net ? "\n" : "");
+		stat_print_counters(in_user_space);
+	}
+}
+
+/* ---- in user space ---- */
+
+/* The sums of all processes of this user; NULL if there is none */
+static struct json_object *stat_sum_user_space(void)
+{
+	struct json_object *all = json_object_new_array(), *sum = NULL;
+	const struct counter *c;
+	size_t i;
+
+	userspace_dump(all, COLLSOCK_CMD_NET_GET, 0, decode_net);
+	if (json_object_array_length(all))
+		sum = json_object_new_object();
+	for (i = 0; i < json_object_array_length(all); i++) {
+		struct json_object *one = json_object_array_get_idx(all, i);
+
+		for (c = counters_net; c->key; c++)
+			text_put(sum, c->key, text_number(sum, c->key, 0) +
+					      text_number(one, c->key, 0));
+	}
+	json_object_put(all);
+	return sum;
+}
+
+static void stat_print_json(struct json_object *net, struct json_object *in_user_space)
+{
+	struct json_object *object = net ? json_object_get(net) : json_object_new_object();
+
+	if (in_user_space)
+		json_object_object_add(object, "user_space", json_object_get(in_user_space));
+	text_print(object);
 }
 
 /* ---- for Prometheus: text exposition format 0.0.4 ---- */
@@ -92,11 +136,13 @@ static void stat_print_prometheus(struct netlink *n, struct json_object *net)
 	struct json_object *groups;
 	const struct counter *c;
 
-	printf("# HELP " PREFIX "info The loaded module.\n# TYPE " PREFIX "info gauge\n");
-	printf(PREFIX "info{");
-	stat_print_label("version", text_string(net, "version", ""));
-	printf("} 1\n");
-	for (c = counters_net; c->key; c++) {
+	if (net) {
+		printf("# HELP " PREFIX "info The loaded module.\n# TYPE " PREFIX "info gauge\n");
+		printf(PREFIX "info{");
+		stat_print_label("version", text_string(net, "version", ""));
+		printf("} 1\n");
+	}
+	for (c = counters_net; net && c->key; c++) {
 		stat_describe(c);
 		printf(PREFIX "%s %ju\n", c->metric, (uintmax_t)text_number(net, c->key, 0));
 	}
@@ -108,18 +154,21 @@ static void stat_print_prometheus(struct netlink *n, struct json_object *net)
 
 int stat_command(char **words)
 {
-	struct json_object *net;
+	struct json_object *net = NULL, *in_user_space;
 	struct netlink n;
 
 	command_no_more(words);
-	netlink_open(&n);
-	net = netlink_get(&n, COLLSOCK_CMD_NET_GET, decode_net);
+	netlink_open_to_look(&n);
+	if (netlink_has_module(&n))
+		net = netlink_get(&n, COLLSOCK_CMD_NET_GET, decode_net);
+	in_user_space = stat_sum_user_space();
 	if (options.prometheus)
 		stat_print_prometheus(&n, net);
 	else if (options.json)
-		text_print(json_object_get(net));
+		stat_print_json(net, in_user_space);
 	else
-		stat_print_plain(net);
+		stat_print_plain(net, in_user_space);
+	json_object_put(in_user_space);
 	json_object_put(net);
 	netlink_close(&n);
 	return EXIT_DONE;

@@ -426,7 +426,7 @@ int wait_command(char **words)
 	struct netlink n;
 	int status;
 
-	netlink_open(&n);
+	netlink_open_to_look(&n);
 	status = options.last ? wait_last(&n, words) : wait_now(&n, words);
 	netlink_close(&n);
 	return status;

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The command shows ranks in user space, without privilege or module; TAP."""
+import fcntl
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+COMMAND = str(OUTPUT / "tools/collsock")
+SECONDS = 60
+NOBODY = 65534
+USUAL = {name: value for name, value in os.environ.items()
+         if not name.startswith(("COLLSOCK_", "PYTHON"))} | {
+    "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18000-18099",
+    "LD_LIBRARY_PATH": str(OUTPUT / "library"),
+    "PYTHONPATH": str(TREE / "libcollsock/python"), "PYTHONDONTWRITEBYTECODE": "1"}
+# A barrier of all; then rank 1 is late until it is told to go on.
+PROGRAM = """
+import collsock, signal
+group = collsock.join_env()
+group.barrier()
+print(group.rank, flush=True)
+if group.rank == 1:
+    signal.sigwait([signal.SIGUSR1])
+group.barrier()
+"""
+BLOCKED = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])" + PROGRAM
+
+
+def equal(seen, wanted, what=""):
+    assert seen == wanted, f"{what}: {seen!r}, not {wanted!r}"
+
+
+def run(folder, *words, status=0, **settings):
+    done = subprocess.run([COMMAND, *words], check=False, text=True, capture_output=True,
+                          env=USUAL | {"XDG_RUNTIME_DIR": str(folder)} | settings,
+                          timeout=SECONDS)
+    assert status is None or done.returncode == status, f"{words}: {done}"
+    return done
+
+
+def shown(folder, *words, status=0):
+    return json.loads(run(folder, "-j", *words, status=status).stdout)
+
+
+class Ranks:
+    """Three ranks, of which rank 1 is late."""
+
+    def __init__(self, folder):
+        self.all = subprocess.Popen(
+            [COMMAND, "run", "--local", "3", "--", sys.executable, "-c", BLOCKED], text=True,
+            env=USUAL | {"XDG_RUNTIME_DIR": str(folder)}, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+
+    def __enter__(self):
+        equal({self.all.stdout.readline() for _ in range(3)}, {"0\n", "1\n", "2\n"}, "ranks")
+        return self
+
+    def __exit__(self, *_):
+        self.all.terminate()
+        self.all.wait(SECONDS)
+        self.all.stdout.close()
+
+    def go_on(self, folder):
+        os.kill(pids(folder)[1], signal.SIGUSR1)
+        equal(self.all.wait(SECONDS), 0, "status")
+
+
+def pids(folder):
+    """The process of each rank."""
+    return {rank["rank"]: rank["pid"] for rank in shown(folder, "rank")}
+
+
+def sockets(folder):
+    return sorted(int(path.name) for path in (folder / "collsock").iterdir())
+
+
+def test_groups_are_shown_with_their_processes(folder):
+    with Ranks(folder) as ranks:
+        groups = shown(folder, "group")
+        equal(len(groups), 3)
+        equal({(group["hosts"], group["ranks"], group["state"], group["keyed"])
+               for group in groups}, {(3, 3, "running", True)})
+        equal({group["pid"] for group in groups}, set(pids(folder).values()))
+        equal(sockets(folder), sorted(pids(folder).values()))
+        equal([host["address"] for host in
+               shown(folder, "host", "group", str(groups[0]["handle"]))], ["127.0.0.1"] * 3)
+        assert run(folder, "group").stdout.count("running") == 3
+        equal(shown(folder, "stat")["user_space"]["groups"], 3)
+        assert "in user space" in run(folder, "stat").stdout
+        said = run(folder, "end", str(groups[0]["handle"]), status=None)
+        assert f"end its process, {groups[0]['pid']}" in said.stderr, said
+        ranks.go_on(folder)
+        equal(sockets(folder), [], "sockets of processes that have ended")
+
+
+def test_the_straggler_is_named(folder):
+    with Ranks(folder) as ranks:
+        late, deadline = [], time.monotonic() + SECONDS
+        while len(late) < 3 and time.monotonic() < deadline:
+            late = [wait for wait in shown(folder, "wait", status=None) if wait.get("rank") == 1]
+        equal(sorted(wait["reason"] for wait in late)[0], "here")
+        assert f"process {pids(folder)[1]}" in run(folder, "wait", status=3).stdout
+        ranks.go_on(folder)
+
+
+def test_socket_of_a_killed_process_is_removed(folder):
+    with Ranks(folder):
+        killed = pids(folder)[2]
+        os.kill(killed, signal.SIGKILL)
+        deadline = time.monotonic() + SECONDS
+        while killed in sockets(folder) and time.monotonic() < deadline:
+            run(folder, "group", status=None)
+        assert killed not in sockets(folder)
+        equal(set(pids(folder)), {0, 1})
+
+
+def test_process_that_is_stopped_delays_nobody_for_long(folder):
+    with Ranks(folder):
+        os.kill(pids(folder)[2], signal.SIGSTOP)
+        equal(set(pids(folder)), {0, 1})
+        for process in sockets(folder):
+            os.kill(process, signal.SIGCONT)
+
+
+def test_folder_that_others_could_change_is_not_used(folder):
+    place = folder / "collsock"
+    usual = pathlib.Path(f"/tmp/collsock-{os.geteuid()}")
+
+    def is_shown_elsewhere():
+        with Ranks(folder):
+            found = set(pids(folder).values())
+            equal(len(found), 3)
+            assert found <= {int(path.name) for path in usual.iterdir()}
+    place.mkdir(mode=0o755)
+    is_shown_elsewhere()
+    equal(list(place.iterdir()), [], "others can read it")
+    place.rmdir()
+    (folder / "mine").mkdir(mode=0o700)
+    place.symlink_to(folder / "mine")
+    is_shown_elsewhere()
+    equal(list((folder / "mine").iterdir()), [], "a link")
+    if os.geteuid() == 0:
+        place.unlink()
+        place.mkdir(mode=0o700)
+        os.chown(place, NOBODY, NOBODY)
+        is_shown_elsewhere()
+        equal(list(place.iterdir()), [], "another user's")
+
+
+def test_answer_that_is_none_is_ignored(folder):
+    """Of a process of this user, whatever it is."""
+    (folder / "collsock").mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as fake:
+        fake.bind(str(folder / "collsock/1"))
+        fake.listen()
+        for report, seals in ((os.urandom(4096), 15), (b"", 15), (os.urandom(64), 0),
+                              (b"\xff\xff\xff\xff" + bytes(60), 15), (bytes(64), 15),
+                              (b"\x14\0\0\0" + bytes(12) + b"\4\1\0\0", 15),
+                              (b"\x20\0\0\0" + bytes(12) + b"\4\1\0\0" + b"\xff" * 12, 15)):
+            asking = subprocess.Popen([COMMAND, "-j", "group"], stdout=subprocess.PIPE,
+                                      env=USUAL | {"XDG_RUNTIME_DIR": str(folder)})
+            for _ in range(2):  # first whether anybody is there
+                asker, _ = fake.accept()
+                file = os.memfd_create("report", os.MFD_ALLOW_SEALING)
+                os.write(file, report)
+                fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+                try:
+                    socket.send_fds(asker, [b"\0"], [file])
+                except BrokenPipeError:
+                    pass
+                os.close(file)
+                asker.close()
+            told = json.loads(asking.communicate(timeout=SECONDS)[0])
+            equal([group for group in told if "id" in group], [], report[:32])
+            equal(asking.returncode, 0)
+
+
+def test_what_the_port_after_the_last_gets_is_said(folder):
+    """264 ports are the usual ones: here are two."""
+    done = run(folder, "run", "--local", "3", "--", "true", status=125,
+               COLLSOCK_USER_PORTS="18100-18101")
+    assert "rank 2: Address already in use: COLLSOCK_USER_PORTS" in done.stderr, done
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, \
+            socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as two:
+        one.bind(("127.0.0.1", 18100))
+        for free in 1, 0:
+            said = run(folder, "doctor", status=None, COLLSOCK_USER_PORTS="18100-18101").stdout
+            assert (f"{free} of the 2 UDP ports 18100-18101 are free" if free else
+                    "all of the 2 UDP ports 18100-18101 are taken") in said, said
+            if free:
+                two.bind(("::1", 18101))
+    said = run(folder, "doctor", status=None, COLLSOCK_USER_PORTS="18100").stdout
+    assert "COLLSOCK_USER_PORTS is not FIRST-LAST" in said, said
+
+
+def in_folder(test):
+    def in_one():
+        with tempfile.TemporaryDirectory(prefix="userspace.") as folder:
+            test(pathlib.Path(folder))
+    return in_one
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(TREE / "selftests"))
+    import tap
+    sys.exit(tap.run([(name, in_folder(test)) for name, test in tap.named(globals())]))

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include <linux/collsock_netlink.h>
+
+#include "text.h"
+#include "user_place.h"
+#include "userspace.h"
+
+#define NAME_BYTES	16
+#define PATIENCE_S	2	/* for a process that is stopped */
+#define SEALS		(F_SEAL_SHRINK | F_SEAL_WRITE)
+
+/**
+ * struct search - what is looked for
+ * @all: the objects
+ * @command: of their messages
+ * @handle: of their group, or 0
+ * @set: their attributes
+ * @found: processes that answer, or would
+ */
+struct search {
+	struct json_object		*all;
+	uint8_t				command;
+	uint32_t			handle;
+	const struct decode_field	*set;
+	unsigned int			found;
+};
+
+/* ---- a report ---- */
+
+static void userspace_take(const struct search *search, struct nlmsghdr *message, uint64_t pid)
+{
+	const char *key = search->command == COLLSOCK_CMD_GROUP_GET ? "handle" : "group";
+	struct genlmsghdr *generic = nlmsg_data(message);
+	struct json_object *object;
+
+	if (generic->cmd != search->command)
+		return;
+	object = decode(search->set, genlmsg_attrdata(generic, 0), genlmsg_attrlen(generic, 0));
+	if (search->handle && text_number(object, key, 0) != search->handle) {
+		json_object_put(object);
+		return;
+	}
+	if (search->command == COLLSOCK_CMD_GROUP_GET)
+		text_put(object, "pid", pid);
+	json_object_array_add(search->all, object);
+}
+
+static void userspace_parse(const struct search *search, void *report, size_t bytes, uint64_t pid)
+{
+	struct nlmsghdr *message = report;
+	int left = bytes;
+
+	for (; nlmsg_ok(message, left); message = nlmsg_next(message, &left))
+		if (nlmsg_datalen(message) >= (int)GENL_HDRLEN)
+			userspace_take(search, message, pid);
+}
+
+/* A file that its sender may still change is none. */
+static void userspace_read(const struct search *search, int file, uint64_t pid)
+{
+	int seals = fcntl(file, F_GET_SEALS);
+	struct stat status;
+	void *report;
+
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(file, &status) || !status.st_size ||
+	    status.st_size > INT32_MAX)
+		return;
+	/* libnl wants to write to it. */
+	report = mmap(NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+	if (report == MAP_FAILED)
+		return;
+	userspace_parse(search, report, status.st_size, pid);
+	munmap(report, status.st_size);
+}
+
+/* ---- a process ---- */
+
+static int userspace_receive(int asker)
+{
+	union {
+		struct cmsghdr	head;
+		char		bytes[CMSG_SPACE(sizeof(int))];
+	} control = { };
+	char byte;
+	struct iovec part = { &byte, sizeof(byte) };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1,
+		.msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	int file;
+
+	if (recvmsg(asker, &message, MSG_CMSG_CLOEXEC) != 1 ||
+	    control.head.cmsg_type != SCM_RIGHTS || control.head.cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&file, CMSG_DATA(&control.head), sizeof(file));
+	return file;
+}
+
+/* Connect. -1 if nobody is there: then it is the socket of a process that was killed. */
+static int userspace_connect(int folder, const char *name)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	int asker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
+	socklen_t bytes = user_place_address(folder, name, &address);
+
+	if (asker < 0)
+		return -1;
+	setsockopt(asker, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(asker, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!connect(asker, (struct sockaddr *)&address, bytes))
+		return asker;
+	if (errno == ECONNREFUSED)
+		unlinkat(folder, name, 0);
+	close(asker);
+	return -1;
+}
+
+static void userspace_ask(struct search *search, int folder, const char *name)
+{
+	int asker = userspace_connect(folder, name), file;
+
+	if (asker < 0)
+		return;
+	search->found++;
+	file = search->all ? userspace_receive(asker) : -1;
+	if (file >= 0) {
+		userspace_read(search, file, strtoull(name, NULL, 10));
+		close(file);
+	}
+	close(asker);
+}
+
+/* ---- all processes ---- */
+
+static bool userspace_is_wanted(const struct search *search, const char *name)
+{
+	char wanted[NAME_BYTES];
+
+	if (!search->handle)
+		return isdigit(*name) && strspn(name, "0123456789") == strlen(name);
+	snprintf(wanted, sizeof(wanted), "%u",
+		 (search->handle & ~USER_PLACE_HANDLE) >> USER_PLACE_PID_SHIFT);
+	return !strcmp(name, wanted);
+}
+
+static void userspace_search_folder(struct search *search, int folder)
+{
+	DIR *directory = fdopendir(folder);
+	struct dirent *entry;
+
+	if (!directory) {
+		close(folder);
+		return;
+	}
+	while ((entry = readdir(directory)))
+		if (userspace_is_wanted(search, entry->d_name))
+			userspace_ask(search, folder, entry->d_name);
+	closedir(directory);
+}
+
+static void userspace_search(struct search *search)
+{
+	unsigned int place;
+	int folder;
+
+	for (place = 0; place < USER_PLACES; place++) {
+		folder = user_place_open(place, false);
+		if (folder >= 0)
+			userspace_search_folder(search, folder);
+	}
+}
+
+bool userspace_is_there(void)
+{
+	struct search search = { .all = NULL };
+
+	userspace_search(&search);
+	return search.found;
+}
+
+bool userspace_has(uint32_t handle)
+{
+	return handle & USER_PLACE_HANDLE;
+}
+
+void userspace_dump(struct json_object *all, uint8_t command, uint32_t handle,
+		    const struct decode_field *set)
+{
+	struct search search = { .all = all, .command = command, .handle = handle, .set = set };
+
+	userspace_search(&search);
+}
