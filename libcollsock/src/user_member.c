@@ -287,7 +287,7 @@ static bool member_is_from(const struct user_member *m, const struct user_udp_ar
 			   u32 source)
 {
 	return coll_endpoint_may_be_from(source, member_self(m), m->request.join.hosts) &&
-	       user_address_is(&a->from, &m->request.members[source]);
+	       user_address_is(a->from, &m->request.members[source]);
 }
 
 static void member_answer(struct user_member *m, const struct user_udp_arrival *a)

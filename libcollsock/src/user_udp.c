@@ -13,6 +13,25 @@
 #define ECN_CE		3
 #define BUFFER_BYTES	(4 << 20)	/* as much of it as the host allows */
 
+union udp_control {
+	struct cmsghdr	head;
+	u8		room[CMSG_SPACE(sizeof(int))];
+};
+
+/**
+ * struct user_udp_arrivals - arguments of recvmmsg()
+ * @message: those
+ * @part: where contents go
+ * @from: where sources go
+ * @control: where marks go
+ */
+struct user_udp_arrivals {
+	struct mmsghdr		message[USER_UDP_BATCH];
+	struct iovec		part[USER_UDP_BATCH];
+	union user_address	from[USER_UDP_BATCH];
+	union udp_control	control[USER_UDP_BATCH];
+};
+
 /* ---- the socket ---- */
 
 static int udp_set(int fd, int level, int option, int value)
@@ -54,6 +73,26 @@ int user_udp_bind(const union user_address *a, socklen_t bytes)
 	return err;
 }
 
+static u8 *udp_contents(u8 *all, const struct user_udp *udp, u32 index)
+{
+	return all + (size_t)index * udp->stride;
+}
+
+static void udp_set_up_arrivals(struct user_udp *udp)
+{
+	struct user_udp_arrivals *a = udp->arrivals;
+	u32 i;
+
+	for (i = 0; i < USER_UDP_BATCH; i++) {
+		a->part[i] = (struct iovec){ udp_contents(udp->received, udp, i), udp->stride };
+		a->message[i].msg_hdr = (struct msghdr){
+			.msg_name = &a->from[i], .msg_namelen = sizeof(a->from[i]),
+			.msg_iov = &a->part[i], .msg_iovlen = 1,
+			.msg_control = &a->control[i], .msg_controllen = sizeof(a->control[i]),
+		};
+	}
+}
+
 int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes)
 {
 	udp->fd = fd;
@@ -61,24 +100,24 @@ int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes)
 	udp->stride = round_up(packet_bytes + 1, 8);
 	udp->sent = calloc(USER_UDP_BATCH, udp->stride);
 	udp->received = calloc(USER_UDP_BATCH, udp->stride);
-	return udp->sent && udp->received ? 0 : -ENOMEM;
+	udp->arrivals = calloc(1, sizeof(*udp->arrivals));
+	if (!udp->sent || !udp->received || !udp->arrivals)
+		return -ENOMEM;
+	udp_set_up_arrivals(udp);
+	return 0;
 }
 
 void user_udp_free(struct user_udp *udp)
 {
 	free(udp->sent);
 	free(udp->received);
+	free(udp->arrivals);
 	if (udp->fd >= 0)
 		close(udp->fd);
 	udp->fd = -1;
 }
 
 /* ---- send ---- */
-
-static u8 *udp_contents(u8 *all, const struct user_udp *udp, u32 index)
-{
-	return all + (size_t)index * udp->stride;
-}
 
 u8 *user_udp_blank(struct user_udp *udp, u32 bytes)
 {
@@ -103,7 +142,16 @@ static void udp_note_unsent(struct user_udp *udp, u32 host, int error)
 		udp->unsent[udp->unsent_count++] = (struct user_udp_unsent){ host, error };
 }
 
-void user_udp_flush(struct user_udp *udp)
+/* Most are alone, and need no message header. */
+static void udp_send_one(struct user_udp *udp)
+{
+	const struct user_udp_packet *p = &udp->packet[0];
+
+	if (sendto(udp->fd, udp->sent, p->bytes, MSG_DONTWAIT, &p->to.any, p->to_bytes) < 0)
+		udp_note_unsent(udp, p->host, errno);
+}
+
+static void udp_send_several(struct user_udp *udp)
 {
 	struct mmsghdr m[USER_UDP_BATCH];
 	struct iovec part[USER_UDP_BATCH];
@@ -126,6 +174,14 @@ void user_udp_flush(struct user_udp *udp)
 			udp_note_unsent(udp, udp->packet[first].host, errno);
 		first += sent > 0 ? sent : 1;
 	}
+}
+
+void user_udp_flush(struct user_udp *udp)
+{
+	if (udp->count == 1)
+		udp_send_one(udp);
+	else if (udp->count)
+		udp_send_several(udp);
 	udp->count = 0;
 }
 
@@ -137,11 +193,6 @@ u32 user_udp_queued(const struct user_udp *udp)
 }
 
 /* ---- receive ---- */
-
-union udp_control {
-	struct cmsghdr	head;
-	u8		room[CMSG_SPACE(sizeof(int))];
-};
 
 static bool udp_is_marked(struct msghdr *m)
 {
@@ -167,26 +218,20 @@ static bool udp_is_marked(struct msghdr *m)
 u32 user_udp_receive(struct user_udp *udp,
 		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx)
 {
-	union udp_control control[USER_UDP_BATCH];
-	struct user_udp_arrival a[USER_UDP_BATCH];
-	struct mmsghdr m[USER_UDP_BATCH];
-	struct iovec part[USER_UDP_BATCH];
-	int i, count;
+	struct user_udp_arrivals *all = udp->arrivals;
+	int i, count = recvmmsg(udp->fd, all->message, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
 
-	for (i = 0; i < USER_UDP_BATCH; i++) {
-		part[i] = (struct iovec){ udp_contents(udp->received, udp, i), udp->stride };
-		m[i].msg_hdr = (struct msghdr){
-			.msg_name = &a[i].from, .msg_namelen = sizeof(a[i].from),
-			.msg_iov = &part[i], .msg_iovlen = 1,
-			.msg_control = &control[i], .msg_controllen = sizeof(control[i]),
-		};
-	}
-	count = recvmmsg(udp->fd, m, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
 	for (i = 0; i < count; i++) {
-		a[i].packet = part[i].iov_base;
-		a[i].bytes = m[i].msg_len;
-		a[i].ce = udp_is_marked(&m[i].msg_hdr);
-		receive(ctx, &a[i]);
+		struct msghdr *m = &all->message[i].msg_hdr;
+		const struct user_udp_arrival a = {
+			.from = &all->from[i], .packet = all->part[i].iov_base,
+			.bytes = all->message[i].msg_len, .ce = udp_is_marked(m),
+		};
+
+		/* They are results, too. */
+		m->msg_namelen = sizeof(all->from[i]);
+		m->msg_controllen = sizeof(all->control[i]);
+		receive(ctx, &a);
 	}
 	return count > 0 ? count : 0;
 }

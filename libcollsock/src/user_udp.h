@@ -46,6 +46,7 @@ struct user_udp_unsent {
  * @unsent: these
  * @sent: contents of packets that wait to be sent
  * @received: contents of packets that have come
+ * @arrivals: for the call that receives, made once
  */
 struct user_udp {
 	int			fd;
@@ -56,6 +57,7 @@ struct user_udp {
 	struct user_udp_unsent	unsent[USER_UDP_BATCH];
 	u8			*sent;
 	u8			*received;
+	struct user_udp_arrivals	*arrivals;
 };
 
 /* A socket that is bound to this address; its port may be 0. Or a negative errno. */
@@ -88,7 +90,7 @@ u32 user_udp_queued(const struct user_udp *udp);
  * @ce: the network has marked it "congestion experienced"
  */
 struct user_udp_arrival {
-	union user_address	from;
+	const union user_address	*from;
 	const u8		*packet;
 	u32			bytes;
 	bool			ce;

@@ -60,7 +60,7 @@ static bool happens(unsigned int per_cent)
 
 static void send_copy(int fd, const struct msghdr *m, const void *data, size_t bytes)
 {
-	sendto(fd, data, bytes, MSG_DONTWAIT, m->msg_name, m->msg_namelen);
+	__real_sendto(fd, data, bytes, MSG_DONTWAIT, m->msg_name, m->msg_namelen);
 }
 
 static void hold(const struct msghdr *m)
@@ -78,8 +78,9 @@ static void release_held(int fd)
 	while (network.held_count) {
 		unsigned int i = --network.held_count;
 
-		sendto(fd, network.held[i].data, network.held[i].bytes, MSG_DONTWAIT,
-		       (struct sockaddr *)&network.held[i].to, network.held[i].to_bytes);
+		__real_sendto(fd, network.held[i].data, network.held[i].bytes, MSG_DONTWAIT,
+			      (struct sockaddr *)&network.held[i].to,
+			      network.held[i].to_bytes);
 	}
 }
 
@@ -127,6 +128,18 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags)
 		release_held(fd);
 	pthread_mutex_unlock(&network_lock);
 	return count;
+}
+
+ssize_t __wrap_sendto(int fd, const void *data, size_t bytes, int flags,
+		      const struct sockaddr *to, socklen_t to_bytes)
+{
+	struct iovec part = { (void *)data, bytes };
+	struct mmsghdr m = { .msg_hdr = {
+		.msg_name = (void *)to, .msg_namelen = to_bytes, .msg_iov = &part, .msg_iovlen = 1,
+	} };
+
+	__wrap_sendmmsg(fd, &m, 1, flags);
+	return bytes;
 }
 
 /* ---- what ranks do ---- */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,10 @@
 
 /* In test_user_packets alone, to which the linker redirects what ranks send */
 struct mmsghdr;
+ssize_t __wrap_sendto(int fd, const void *data, size_t bytes, int flags,
+		      const struct sockaddr *to, socklen_t to_bytes);
+ssize_t __real_sendto(int fd, const void *data, size_t bytes, int flags,
+		      const struct sockaddr *to, socklen_t to_bytes);
 int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags);
 int __real_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags);
 
