@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/collsock_netlink.h>
 
@@ -46,6 +47,14 @@ static void missing_read_operation(struct missing *missing, const struct hosts *
 	operation_free(&o);
 }
 
+/* Is it in user space, in another process? */
+static bool missing_is_of_another(struct json_object *group)
+{
+	uint64_t pid = text_number(group, "pid", 0);
+
+	return pid && pid != (uint64_t)getpid();
+}
+
 /* Several groups have the same id if others are still lingering. */
 static void missing_read(struct missing *missing, struct netlink *n, uint64_t id,
 			 const struct hosts *hosts)
@@ -57,7 +66,7 @@ static void missing_read(struct missing *missing, struct netlink *n, uint64_t id
 	for (i = 0; i < json_object_array_length(groups); i++) {
 		struct json_object *group = json_object_array_get_idx(groups, i);
 
-		if (text_number(group, "id", 0) != id ||
+		if (text_number(group, "id", 0) != id || missing_is_of_another(group) ||
 		    strcmp(text_string(group, "state", ""), "running"))
 			continue;
 		operations = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET,
@@ -112,9 +121,11 @@ void missing_print(uint64_t id, const struct hosts *hosts, uint64_t waited_ms)
 	char text[TEXT_BYTES];
 	struct netlink n;
 
-	if (missing.is && !netlink_connect(&n)) {
+	if (missing.is) {
+		netlink_connect(&n);
 		missing_read(&missing, &n, id, hosts);
-		timeout_ms = missing_join_timeout(&n);
+		if (netlink_has_module(&n))
+			timeout_ms = missing_join_timeout(&n);
 		netlink_close(&n);
 	}
 	fputs("collperf: waiting for ", stderr);
