@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../src/joining.h"
+#include "../src/launch_environment.h"
 #include "../src/socket.h"
 #include "clock.h"
 #include "join.h"
@@ -34,15 +35,30 @@
  */
 static atomic_int join_known_error;
 
+/*
+ * Where there is no module, the underlying MPI is there: a rank is in user space only if somebody
+ * wants it to be.
+ */
+static int join_choose_backend(enum collsock_backend *backend)
+{
+	if (launch_variable("COLLSOCK_BACKEND"))
+		return socket_choose_backend(COLLSOCK_BACKEND_AUTO, backend);
+	*backend = COLLSOCK_BACKEND_KERNEL;
+	return 0;
+}
+
 /* Leave enough file descriptors for the program. */
 static int join_open_socket(struct cm_comm *c)
 {
+	enum collsock_backend backend;
 	struct rlimit most;
 	int err = atomic_load(&join_known_error);
 
+	if (!err)
+		err = join_choose_backend(&backend);
 	if (err)
 		return err;
-	err = socket_open(&c->socket, COLLSOCK_OPEN_NONBLOCK, COLLSOCK_BACKEND_KERNEL);
+	err = socket_open(&c->socket, COLLSOCK_OPEN_NONBLOCK, backend);
 	if (err == -EAFNOSUPPORT)
 		atomic_store(&join_known_error, err);
 	if (err || getrlimit(RLIMIT_NOFILE, &most) ||
@@ -66,7 +82,6 @@ static int join_make_options(struct collsock_options *complete)
 		.degree		= cm_settings.degree,
 		.liveness_ms	= cm_settings.liveness_ms,
 		.max_bytes	= cm_settings.max_bytes,
-		.backend	= COLLSOCK_BACKEND_KERNEL,
 	};
 
 	memcpy(o.network, cm_settings.network, sizeof(o.network));
@@ -165,15 +180,29 @@ static void join_pass(struct cm_comm *c, const struct joining *j, struct joining
 	}
 }
 
-static void join_together(struct cm_comm *c, struct joining *j, int error)
+static void join_tell(const struct cm_comm *c, const struct joining_plan *plan)
 {
-	struct joining_outcome outcome = joining_meet(j, error);
+	unsigned int in_user_space = joining_plan_user_ranks(plan);
+	char also[64] = "";
+
+	if (in_user_space)
+		snprintf(also, sizeof(also), ", %u of them in user space", in_user_space);
+	fprintf(stderr,
+		"collsock: a communicator of %d ranks has joined%s, with segments of %u bytes\n",
+		c->size, also, c->segment);
+}
+
+static void join_together(struct cm_comm *c, struct joining *j, struct user_ports *ports, int error)
+{
+	struct joining_outcome outcome;
 	bool tried = false;
 
+	j->ports = c->socket && c->socket->user ? ports : NULL;
+	outcome = joining_meet(j, error);
 	/* The program is about to be aborted. */
 	if (j->exchange_error)
 		return;
-	if (j->plan.host_count == 1) {
+	if (joining_plan_local_ranks(&j->plan, c->rank) == (unsigned int)c->size) {
 		cm_comm_pass(c, CM_ONE_HOST);
 		return;
 	}
@@ -185,9 +214,7 @@ static void join_together(struct cm_comm *c, struct joining *j, int error)
 	}
 	c->state = CM_JOINED;
 	if (cm_settings.verbose && !c->rank)
-		fprintf(stderr,
-			"collsock: a communicator of %d ranks has joined, with segments of %u bytes\n",
-			c->size, c->segment);
+		join_tell(c, &j->plan);
 }
 
 static int join_prepare_rank(struct cm_comm *c, struct collsock_options *options)
@@ -204,6 +231,7 @@ void cm_join(struct cm_comm *c)
 {
 	static __thread bool entered;
 	struct collsock_options options;
+	struct user_ports ports;
 	struct joining j;
 	int err;
 
@@ -211,13 +239,15 @@ void cm_join(struct cm_comm *c)
 		return;
 	entered = true;
 	err = join_prepare_rank(c, &options);
+	user_ports_init(&ports);
 	if (joining_init(&j, &options, c->rank, c->size, join_exchange, c))
 		cm_comm_abort(c, "no memory for joining");
 	else
-		join_together(c, &j, err);
+		join_together(c, &j, &ports, err);
 	/* The program is about to be aborted. */
 	if (c->state == CM_COUNTING)
 		cm_comm_pass(c, CM_UNABLE);
 	joining_free(&j);
+	user_ports_free(&ports);
 	entered = false;
 }

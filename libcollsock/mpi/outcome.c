@@ -28,6 +28,23 @@ static bool outcome_of_ethernet(const struct joining_outcome *o, char *text, siz
 	}
 }
 
+/* The same for ranks in user space, whose ports are their own */
+static bool outcome_in_user_space(const struct joining_outcome *o, char *text, size_t bytes)
+{
+	switch (o->error) {
+	case -EADDRINUSE:
+		snprintf(text, bytes,
+			 "no UDP port is free for a rank in user space: name more in COLLSOCK_USER_PORTS");
+		return true;
+	case -EHOSTUNREACH:
+		snprintf(text, bytes,
+			 "no packets arrive from others: are the UDP ports of ranks in user space (COLLSOCK_USER_PORTS) open between all hosts?");
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * Explanations specific to joining; libcollsock explains all other errors: those of a call, or
  * those of an operation, with its rank.
@@ -38,6 +55,8 @@ static const char *outcome_text(const struct joining *j, const struct joining_ou
 	if (j->detail[0])
 		return j->detail;
 	if (cm_settings.ethernet && outcome_of_ethernet(o, text, bytes))
+		return text;
+	if (joining_plan_user_ranks(&j->plan) && outcome_in_user_space(o, text, bytes))
 		return text;
 	switch (o->error) {
 	case -EADDRNOTAVAIL:

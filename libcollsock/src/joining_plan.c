@@ -124,9 +124,19 @@ bool joining_plan_in_order(const struct joining_plan *p)
 
 unsigned int joining_plan_local_ranks(const struct joining_plan *p, unsigned int rank)
 {
+	const struct joining_host *own = p->hosts[p->host_of_rank[rank]];
 	unsigned int i, count = 0;
 
 	for (i = 0; i < p->ranks; i++)
-		count += p->host_of_rank[i] == p->host_of_rank[rank];
+		count += joining_host_same_machine(p->hosts[p->host_of_rank[i]], own);
+	return count;
+}
+
+unsigned int joining_plan_user_ranks(const struct joining_plan *p)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < p->host_count; i++)
+		count += !!p->hosts[i]->port;
 	return count;
 }

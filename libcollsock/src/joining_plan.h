@@ -50,7 +50,10 @@ __u16 joining_plan_port(const struct joining_plan *plan, unsigned int rank);
 /* Are ranks placed on hosts in their order? */
 bool joining_plan_in_order(const struct joining_plan *plan);
 
-/* Number of ranks on the host of @rank */
+/* Number of ranks on the machine of @rank, where those in user space are hosts by themselves */
 unsigned int joining_plan_local_ranks(const struct joining_plan *plan, unsigned int rank);
+
+/* Number of ranks in user space */
+unsigned int joining_plan_user_ranks(const struct joining_plan *plan);
 
 #endif

@@ -7,8 +7,8 @@
 import re
 
 from collsock_test import (
-    ON_DEBUG_KERNEL, PORT, SOAK, Skipped, command, equal, main, set_tunables, test)
-from mpi_launch import BASELINE, TIME_LIMIT, launch
+    ON_DEBUG_KERNEL, PORT, SOAK, Skipped, command, equal, main, set_tunables, test, test_each)
+from mpi_launch import BASELINE, KINDS, TIME_LIMIT, launch, passes, seed_of
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 OTHER_PORT = 7700
@@ -65,6 +65,19 @@ def the_library_can_do_without_ip():
 
 
 @test
+def ranks_are_in_user_space_where_somebody_wants_that():
+    settings = "COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0"
+    for backend, told in (("user", ", 2 of them in user space"), ("auto", "")):
+        status, said = run(*settings, f"COLLSOCK_BACKEND={backend}")
+        equal(f"status, with the output {said}", status, 0)
+        equal(f"with {backend}", re.findall("of 2 ranks has joined(.*), with segments", said),
+              [told])
+    if IN_SOAK:
+        status, said = run(*settings, "COLLSOCK_BACKEND=usr")
+        equal("ends with another word", status != 0 and "cannot join" in said, True)
+
+
+@test
 def the_library_can_use_the_port_of_other_groups():
     """The port of these hosts as long as they exist."""
     for host in 1, 2:
@@ -73,6 +86,14 @@ def the_library_can_use_the_port_of_other_groups():
         status, said = run("COLLSOCK_MPI=require", f"COLLSOCK_MPI_PORT={port}")
         equal(f"well with {port}", status == 0, well)
         equal("it says", f"do not use UDP port {PORT}" in said, not well)
+
+
+if IN_SOAK:
+    @test_each(*KINDS)
+    def operations_of_ranks_in_user_space_give_the_expected_results(kind):
+        user = ["--env", "COLLSOCK_BACKEND=user"]
+        passes(kind, 2, 2, "collectives", "--seed", seed_of(kind, "user"), launcher=user)
+        passes(kind, 2, 1, "overlap", "--require", launcher=user)
 
 
 main(TIME_LIMIT + 10)
