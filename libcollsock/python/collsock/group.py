@@ -38,8 +38,8 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
         closed there
     limits: max_bytes, max_result_bytes, window, segment_bytes, liveness_ms, degree
 
-    All but rank, backend and keep_in_child must be equal on all ranks. Does not wait for them: the first
-    operation does.
+    All but rank, backend and keep_in_child must be equal on all ranks. Does not wait for them: the
+    first operation does.
     """
     asked = request.join_request(hosts, rank, id, nonce, key, limits)
     return Group(backends.join(backends.open_socket(backend), asked), keep_in_child)
