@@ -14,7 +14,7 @@
 #include "../../kernel/core/ranks.h"
 #include "../../kernel/core/watch.h"
 #include "user_member.h"
-#include "user_place.h"
+#include "user_directory.h"
 #include "user_report.h"
 
 #define MOST_MISSING	16
@@ -118,7 +118,7 @@ static void report_end(struct user_report *r, size_t at)
 
 static u32 report_handle(const struct user_member *m)
 {
-	return USER_PLACE_HANDLE | (u32)getpid() << USER_PLACE_PID_SHIFT | m->number;
+	return USER_HANDLE | (u32)getpid() << USER_HANDLE_PID_SHIFT | m->number;
 }
 
 static u32 report_ms_since(u64 then, u64 now)

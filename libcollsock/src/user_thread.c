@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "user_door.h"
+#include "user_listener.h"
 #include "user_report.h"
 #include "user_thread.h"
 
@@ -31,7 +31,7 @@
  * @exits: the end of the process is provided for
  * @epoll: readable if a member that it drives has something to do
  * @kick: an eventfd in it: look at all members now
- * @door: where others ask what this process does, or -1 (user_door.h)
+ * @listener: where others ask what this process does, or -1 (user_listener.h)
  * @number: of the latest member
  * @wakes_ns: when it wakes by itself
  */
@@ -43,7 +43,7 @@ struct thread {
 	bool			exits;
 	int			epoll;
 	int			kick;
-	int			door;
+	int			listener;
 	u8			number;
 	u64			wakes_ns;
 };
@@ -54,7 +54,7 @@ static struct thread thread = {
 	.members	= { &thread.members, &thread.members },
 	.epoll		= -1,
 	.kick		= -1,
-	.door		= -1,
+	.listener		= -1,
 };
 
 /* ---- which members it drives ---- */
@@ -188,15 +188,15 @@ int user_thread_report(void)
 
 static void thread_answer(void)
 {
-	int asker = user_door_accept(thread.door), file;
+	int client = user_listener_accept(thread.listener), file;
 
-	if (asker < 0)
+	if (client < 0)
 		return;
 	file = user_thread_report();
 	if (file >= 0)
-		user_door_answer(asker, file);
+		user_listener_answer(client, file);
 	else
-		close(asker);
+		close(client);
 }
 
 /* Which member it is does not matter: all are looked at. */
@@ -205,7 +205,8 @@ static void thread_sleep(u64 due)
 	u64 now = user_clock_ns(), left = due > now ? due - now : 0;
 	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
 	struct pollfd work[] = {
-		{ .fd = thread.epoll, .events = POLLIN }, { .fd = thread.door, .events = POLLIN },
+		{ .fd = thread.epoll, .events = POLLIN },
+		{ .fd = thread.listener, .events = POLLIN },
 	};
 	u64 kicks;
 
@@ -262,7 +263,7 @@ static void thread_exit(void)
 		       !pthread_cond_clockwait(&thread.changed, &thread.lock, CLOCK_MONOTONIC,
 					       &until))
 			;
-		user_door_remove();
+		user_listener_remove();
 	}
 	pthread_mutex_unlock(&thread.lock);
 }
@@ -290,11 +291,11 @@ static void thread_close_files(void)
 		close(thread.epoll);
 	if (thread.kick >= 0)
 		close(thread.kick);
-	if (thread.door >= 0)
-		close(thread.door);
+	if (thread.listener >= 0)
+		close(thread.listener);
 	thread.epoll = -1;
 	thread.kick = -1;
-	thread.door = -1;
+	thread.listener = -1;
 }
 
 static int thread_open_files(void)
@@ -306,7 +307,7 @@ static int thread_open_files(void)
 	if (thread.epoll < 0 || thread.kick < 0 ||
 	    epoll_ctl(thread.epoll, EPOLL_CTL_ADD, thread.kick, &e))
 		return -errno;
-	thread.door = user_door_open();
+	thread.listener = user_listener_open();
 	return 0;
 }
 

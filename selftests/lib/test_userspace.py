@@ -169,16 +169,16 @@ def test_answer_that_is_none_is_ignored(folder):
             asking = subprocess.Popen([COMMAND, "-j", "group"], stdout=subprocess.PIPE,
                                       env=USUAL | {"XDG_RUNTIME_DIR": str(folder)})
             for _ in range(2):  # first whether anybody is there
-                asker, _ = fake.accept()
+                client, _ = fake.accept()
                 file = os.memfd_create("report", os.MFD_ALLOW_SEALING)
                 os.write(file, report)
                 fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
                 try:
-                    socket.send_fds(asker, [b"\0"], [file])
+                    socket.send_fds(client, [b"\0"], [file])
                 except BrokenPipeError:
                     pass
                 os.close(file)
-                asker.close()
+                client.close()
             told = json.loads(asking.communicate(timeout=SECONDS)[0])
             equal([group for group in told if "id" in group], [], report[:32])
             equal(asking.returncode, 0)

@@ -17,7 +17,7 @@
 #include <linux/collsock_netlink.h>
 
 #include "text.h"
-#include "user_place.h"
+#include "user_directory.h"
 #include "userspace.h"
 
 #define NAME_BYTES	16
@@ -90,7 +90,7 @@ static void userspace_read(const struct search *search, int file, uint64_t pid)
 
 /* ---- a process ---- */
 
-static int userspace_receive(int asker)
+static int userspace_receive(int client)
 {
 	union {
 		struct cmsghdr	head;
@@ -104,7 +104,7 @@ static int userspace_receive(int asker)
 	};
 	int file;
 
-	if (recvmsg(asker, &message, MSG_CMSG_CLOEXEC) != 1 ||
+	if (recvmsg(client, &message, MSG_CMSG_CLOEXEC) != 1 ||
 	    control.head.cmsg_type != SCM_RIGHTS || control.head.cmsg_len != CMSG_LEN(sizeof(int)))
 		return -1;
 	memcpy(&file, CMSG_DATA(&control.head), sizeof(file));
@@ -115,35 +115,35 @@ static int userspace_receive(int asker)
 static int userspace_connect(int folder, const char *name)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_S };
-	int asker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address;
-	socklen_t bytes = user_place_address(folder, name, &address);
+	socklen_t bytes = user_directory_address(folder, name, &address);
 
-	if (asker < 0)
+	if (client < 0)
 		return -1;
-	setsockopt(asker, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(asker, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (!connect(asker, (struct sockaddr *)&address, bytes))
-		return asker;
+	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (!connect(client, (struct sockaddr *)&address, bytes))
+		return client;
 	if (errno == ECONNREFUSED)
 		unlinkat(folder, name, 0);
-	close(asker);
+	close(client);
 	return -1;
 }
 
 static void userspace_ask(struct search *search, int folder, const char *name)
 {
-	int asker = userspace_connect(folder, name), file;
+	int client = userspace_connect(folder, name), file;
 
-	if (asker < 0)
+	if (client < 0)
 		return;
 	search->found++;
-	file = search->all ? userspace_receive(asker) : -1;
+	file = search->all ? userspace_receive(client) : -1;
 	if (file >= 0) {
 		userspace_read(search, file, strtoull(name, NULL, 10));
 		close(file);
 	}
-	close(asker);
+	close(client);
 }
 
 /* ---- all processes ---- */
@@ -155,7 +155,7 @@ static bool userspace_is_wanted(const struct search *search, const char *name)
 	if (!search->handle)
 		return isdigit(*name) && strspn(name, "0123456789") == strlen(name);
 	snprintf(wanted, sizeof(wanted), "%u",
-		 (search->handle & ~USER_PLACE_HANDLE) >> USER_PLACE_PID_SHIFT);
+		 (search->handle & ~USER_HANDLE) >> USER_HANDLE_PID_SHIFT);
 	return !strcmp(name, wanted);
 }
 
@@ -176,11 +176,11 @@ static void userspace_search_folder(struct search *search, int folder)
 
 static void userspace_search(struct search *search)
 {
-	unsigned int place;
+	unsigned int which;
 	int folder;
 
-	for (place = 0; place < USER_PLACES; place++) {
-		folder = user_place_open(place, false);
+	for (which = 0; which < USER_DIRECTORIES; which++) {
+		folder = user_directory_open(which, false);
 		if (folder >= 0)
 			userspace_search_folder(search, folder);
 	}
@@ -196,7 +196,7 @@ bool userspace_is_there(void)
 
 bool userspace_has(uint32_t handle)
 {
-	return handle & USER_PLACE_HANDLE;
+	return handle & USER_HANDLE;
 }
 
 void userspace_dump(struct json_object *all, uint8_t command, uint32_t handle,

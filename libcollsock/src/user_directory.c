@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "launch_environment.h"
-#include "user_place.h"
+#include "user_directory.h"
 
-static int place_name(unsigned int place, char path[PATH_MAX])
+static int directory_name(unsigned int which, char path[PATH_MAX])
 {
 	const char *runtime = launch_variable("XDG_RUNTIME_DIR");
 	int length;
 
-	if (place)
+	if (which)
 		length = snprintf(path, PATH_MAX, "/tmp/collsock-%u", geteuid());
 	else if (runtime)
 		length = snprintf(path, PATH_MAX, "%s/collsock", runtime);
@@ -25,8 +25,8 @@ static int place_name(unsigned int place, char path[PATH_MAX])
 	return *path == '/' && length < PATH_MAX ? 0 : -EINVAL;
 }
 
-/* In a folder that all may write to, another user may have been the first. */
-static int place_check(int fd)
+/* In a directory that all may write to, another user may have been the first. */
+static int directory_check(int fd)
 {
 	struct stat status;
 
@@ -35,10 +35,10 @@ static int place_check(int fd)
 	return status.st_uid == geteuid() && !(status.st_mode & 0077) ? 0 : -EPERM;
 }
 
-int user_place_open(unsigned int place, bool make)
+int user_directory_open(unsigned int which, bool make)
 {
 	char path[PATH_MAX] = "";
-	int err = place_name(place, path), fd;
+	int err = directory_name(which, path), fd;
 
 	if (err)
 		return err;
@@ -47,16 +47,17 @@ int user_place_open(unsigned int place, bool make)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = place_check(fd);
+	err = directory_check(fd);
 	if (err)
 		close(fd);
 	return err ? err : fd;
 }
 
-socklen_t user_place_address(int folder, const char *name, struct sockaddr_un *address)
+socklen_t user_directory_address(int directory, const char *name, struct sockaddr_un *address)
 {
 	memset(address, 0, sizeof(*address));
 	address->sun_family = AF_UNIX;
-	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/%s", folder, name);
+	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/%s", directory,
+		 name);
 	return sizeof(*address);
 }
