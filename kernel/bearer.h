@@ -351,9 +351,32 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 }
 
 /**
+ * coll_bearer_multicast() - a group is to have a multicast address
+ * @b: of the namespace; its mutex is not held
+ * @owner: of the packets; what is needed for the address ends with it
+ * @self: this host
+ * @bytes: length of the largest packet, without the headers of the bearer
+ * @everyone: this host as a member, with that address in the place of its own; out: as the scope
+ *	id, the device by which packets to it come and go
+ *
+ * Packets may come from now on. coll_bearer_listen() follows.
+ *
+ * Return: 0; -EADDRNOTAVAIL if there is no device for it; -EMSGSIZE; or another -errno. Context:
+ * process.
+ */
+static inline int coll_bearer_multicast(const struct coll_bearers *b, struct sock *owner,
+					const struct collsock_member *self, u32 bytes,
+					struct collsock_member *everyone)
+{
+	if (coll_eth_has(self))
+		return 0;
+	return coll_udp_multicast(&b->udp, owner, self, bytes, everyone);
+}
+
+/**
  * coll_bearer_listen() - packets to a multicast address are received from now on
  * @b: of the namespace; its mutex is held
- * @everyone: this host as a member, with that address in the place of its own
+ * @everyone: from coll_bearer_multicast()
  * @device: out: for coll_bearer_unlisten()
  *
  * Return: 0; -EADDRNOTAVAIL if its device is not here any more, or another -errno. Context:
@@ -362,7 +385,11 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 static inline int coll_bearer_listen(struct coll_bearers *b,
 				     const struct collsock_member *everyone, u64 *device)
 {
-	return coll_eth_listen(&b->eth, everyone, device);
+	if (coll_eth_has(everyone))
+		return coll_eth_listen(&b->eth, everyone, device);
+	/* Its owner does. */
+	*device = everyone->scope_id;
+	return 0;
 }
 
 /**
@@ -376,7 +403,8 @@ static inline int coll_bearer_listen(struct coll_bearers *b,
 static inline void coll_bearer_unlisten(struct coll_bearers *b,
 					const struct collsock_member *everyone, u64 device)
 {
-	coll_eth_unlisten(&b->eth, everyone, device);
+	if (coll_eth_has(everyone))
+		coll_eth_unlisten(&b->eth, everyone, device);
 }
 
 /**
@@ -404,6 +432,29 @@ static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *
 	if (unlikely(coll_eth_has(to)))
 		return coll_eth_address(&b->eth, skb, owner, self, to);
 	return coll_udp_address(&b->udp, &route->udp, skb, owner, self, to);
+}
+
+/**
+ * coll_bearer_address_all() - coll_bearer_address() of a packet to a multicast address
+ * @b: of the namespace
+ * @route: cached route to @everyone
+ * @skb: the packet, which may not be fragmented
+ * @owner: of the packet
+ * @self: its source
+ * @everyone: its destination, from coll_bearer_multicast()
+ *
+ * Return: as coll_bearer_address(). Context: likewise.
+ */
+static inline int coll_bearer_address_all(struct coll_bearers *b, union coll_route *route,
+					  struct sk_buff *skb, struct sock *owner,
+					  const struct collsock_member *self,
+					  const struct collsock_member *everyone)
+{
+	int err = coll_bearer_address(b, route, skb, owner, self, everyone);
+
+	if (!err && !coll_eth_has(everyone))
+		coll_udp_unmark(skb);
+	return err;
 }
 
 /**
@@ -455,6 +506,20 @@ static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct c
 	if (unlikely(coll_eth_has(m)))
 		return coll_eth_is_from(skb, m);
 	return coll_udp_is_from(skb, m);
+}
+
+/**
+ * coll_bearer_is_to() - did the packet go to this multicast address?
+ * @skb: received
+ * @everyone: from coll_bearer_multicast()
+ *
+ * Context: the receive hook.
+ */
+static inline bool coll_bearer_is_to(const struct sk_buff *skb,
+				     const struct collsock_member *everyone)
+{
+	return coll_eth_has(everyone) ? coll_eth_is_to(skb, everyone) :
+					coll_udp_is_to(skb, everyone);
 }
 
 /**

@@ -139,13 +139,14 @@ static noinline void env_trace_sent(const struct sk_buff *skb)
 	trace_coll_packet_sent(data, skb_tail_pointer(skb) - data);
 }
 
-/* Packets leave after the event. */
-static __always_inline void env_queue(struct coll_instance *gi, union coll_route *route,
-				      struct sk_buff *skb, const struct collsock_member *to)
+static inline const struct collsock_member *env_self(const struct coll_instance *gi)
 {
-	int err = coll_bearer_address(&gi->cn->bearers, route, skb, gi->owner,
-				      &gi->members->member[gi->group.self], to);
+	return &gi->members->member[gi->group.self];
+}
 
+/* Packets leave after the event. @err is from coll_bearer_address(). */
+static __always_inline void env_queue(struct coll_instance *gi, struct sk_buff *skb, int err)
+{
 	if (unlikely(err)) {
 		env_lose(gi, skb, err);
 		return;
@@ -164,16 +165,17 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 	if (unlikely(peer->conn.fragments))
 		skb->ignore_df = true;
-	env_queue(gi, &e->route, skb, &gi->members->member[peer->host]);
+	env_queue(gi, skb, coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
+					       env_self(gi), &gi->members->member[peer->host]));
 }
 
 void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
 {
+	struct sk_buff *skb = (struct sk_buff *)packet;
 	struct coll_instance *gi = env_instance(g);
-	union coll_route route = {};
 
-	env_queue(gi, &route, (struct sk_buff *)packet, &gi->everyone);
-	coll_bearer_route_drop(&route);
+	env_queue(gi, skb, coll_bearer_address_all(&gi->cn->bearers, &gi->to_everyone, skb,
+						   gi->owner, env_self(gi), &gi->everyone));
 }
 
 void coll_env_run_soon(struct coll_group *g)

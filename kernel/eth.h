@@ -183,4 +183,11 @@ static inline bool coll_eth_is_from(const struct sk_buff *skb, const struct coll
 	       !memcmp(eth_hdr(skb)->h_source, m->address, ETH_ALEN);
 }
 
+/* Did the received packet go to this address? */
+static inline bool coll_eth_is_to(const struct sk_buff *skb, const struct collsock_member *m)
+{
+	return skb->protocol == htons(m->port) &&
+	       !memcmp(eth_hdr(skb)->h_dest, m->address, ETH_ALEN);
+}
+
 #endif

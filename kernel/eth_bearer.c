@@ -44,7 +44,7 @@ static bool eth_member_complete(struct collsock_member *m)
 }
 
 /* A group address, not that of all, nor one of those that bridges keep (IEEE 802.1Q, 8.6.3). */
-static bool eth_multicast_valid(const u8 address[16])
+static bool eth_multicast_valid(u16 family, const u8 address[16])
 {
 	static const u8 all[COLL_ETH_ADDRESS_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	static const u8 kept[] = { 0x01, 0x80, 0xc2, 0x00, 0x00 }, zero[16];

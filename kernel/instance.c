@@ -331,7 +331,7 @@ bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
  */
 int coll_instance_listen(struct coll_instance *gi)
 {
-	if (!gi->group.multicast.host)
+	if (!coll_instance_multicasts(gi))
 		return 0;
 	return coll_bearer_listen(&gi->cn->bearers, &gi->everyone, &gi->listens);
 }
@@ -351,14 +351,20 @@ void coll_instance_unlisten(struct coll_instance *gi)
 	gi->listens = 0;
 }
 
-/* What comes by multicast finds it, too, if it listens. */
+/*
+ * What comes by multicast finds it, too, if it listens. Where a device has several members of a
+ * group it finds the first, and others get along the tree what they are to have.
+ */
 static int instance_hash_copies(struct coll_instance *gi)
 {
+	int err;
+
 	if (!gi->listens)
 		return 0;
 	gi->copies.key.tag = gi->group.secret.tag;
 	gi->copies.key.self = coll_lookup_device(gi->everyone.scope_id);
-	return coll_lookup_add(&gi->cn->lookup, &gi->copies);
+	err = coll_lookup_add(&gi->cn->lookup, &gi->copies);
+	return err == -EADDRINUSE ? 0 : err;
 }
 
 /**
@@ -633,6 +639,7 @@ void coll_instance_free(struct coll_instance *gi)
 	coll_turns_release(&gi->turn);
 	if (gi->handle)
 		coll_net_release(gi->cn, gi->handle);
+	coll_bearer_route_drop(&gi->to_everyone);
 	if (gi->owner)
 		coll_owner_free(gi->owner);
 	if (gi->members) {

@@ -36,6 +36,7 @@
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 
+#include "bearer.h"
 #include "core/group.h"
 #include "forgery.h"
 #include "lookup.h"
@@ -103,7 +104,8 @@ struct coll_local_member {
  * @cn: namespace; constant, like the fields from here to @keyed
  * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
- * @everyone: where packets by multicast go, as a member
+ * @everyone: where packets by multicast go, as a member, with the device
+ * @to_everyone: the route of these; protected by @lock
  * @listens: for coll_bearer_unlisten(); 0: it does not listen
  * @forgery: forged packets; without the lock, like the next
  * @napi: the queues by which packets come
@@ -145,6 +147,7 @@ struct coll_instance {
 	struct sock		*owner;
 	struct coll_members	*members;
 	struct collsock_member	everyone;
+	union coll_route	to_everyone;
 	u64			listens;
 	struct coll_forgery	forgery;
 	struct coll_napi	napi;
@@ -179,6 +182,12 @@ static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_e
 static inline struct coll_instance *coll_instance_of_copies(struct coll_lookup_entry *entry)
 {
 	return container_of(entry, struct coll_instance, copies);
+}
+
+/* Are packets sent to its multicast address? There may be no other host. */
+static inline bool coll_instance_multicasts(const struct coll_instance *gi)
+{
+	return gi->group.multicast.host && gi->group.hosts > 1;
 }
 
 /* Look at the group; nothing happens to it. Any context but hard interrupts. */

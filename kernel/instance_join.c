@@ -74,8 +74,6 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	gi->request = join->fixed;
 	gi->request.rank = 0;
 	memset(gi->request.key, 0, sizeof(gi->request.key));
-	gi->everyone = gi->members->member[gi->group.self];
-	memcpy(gi->everyone.address, gi->request.multicast, sizeof(gi->everyone.address));
 	if (!coll_instance_charge(gi, instance_locals_bytes(gi)))
 		return -ENOMEM;
 	gi->local_members = kvcalloc(gi->group.ranks.locals, sizeof(*gi->local_members),
@@ -113,6 +111,19 @@ static int instance_init_owner(struct coll_instance *gi, const struct coll_join 
 		cond_resched();
 	}
 	return err;
+}
+
+/* If it has a multicast address, that is joined before it is published, which is under a mutex. */
+static int instance_init_multicast(struct coll_instance *gi)
+{
+	const struct collsock_member *self = &gi->members->member[gi->group.self];
+
+	gi->everyone = *self;
+	memcpy(gi->everyone.address, gi->request.multicast, sizeof(gi->everyone.address));
+	if (!coll_instance_multicasts(gi))
+		return 0;
+	return coll_bearer_multicast(&gi->cn->bearers, gi->owner, self,
+				     gi->group.payload.packet_bytes, &gi->everyone);
 }
 
 /* Of the calling user, who has one more group from now on; or an error pointer. */
@@ -199,6 +210,8 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 		err = instance_set_members(gi, join);
 	if (!err)
 		err = instance_init_group(gi, join, identity);
+	if (!err)
+		err = instance_init_multicast(gi);
 	if (!err)
 		err = coll_net_reserve(cn, &gi->handle);
 	if (!err)

@@ -47,8 +47,8 @@ struct coll_lookup_entry {
 };
 
 /*
- * A packet by multicast names no host, but a device has one member of a group at most: in the
- * place of the index of this host the key has that of the device, beyond all of those.
+ * A packet by multicast names no host: in the place of the index of this host the key has that of
+ * the device, beyond all of those. A device usually has one member of a group at most.
  */
 static inline u32 coll_lookup_device(u32 ifindex)
 {

@@ -240,7 +240,8 @@ static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_inst
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_RESULT_BYTES,
 			    g->payload.max_result_bytes) &&
 	       !(coll_group_multicasts(g) &&
-		 nla_put(skb, COLLSOCK_A_GROUP_MULTICAST, ETH_ALEN, request->multicast)) &&
+		 nla_put(skb, COLLSOCK_A_GROUP_MULTICAST,
+			 coll_bearer_address_bytes(&gi->everyone), request->multicast)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->payload.segment_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DEGREE, request->degree) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_DEGREES, request->degrees,

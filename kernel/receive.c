@@ -170,18 +170,17 @@ static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi, const
 
 /*
  * What came by multicast is for all groups with its tag, is no early packet, and is never
- * answered. One of that type that came to this host alone is for none.
+ * answered. One of that type that did not come to the address of its group is for none.
  */
 static void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *packet, u32 bytes)
 {
 	u32 source = coll_wire_source(packet);
 	enum coll_refusal refusal = COLL_FORGED;
-	struct coll_lookup_entry *found = NULL;
+	struct coll_lookup_entry *found;
 	struct coll_instance *gi;
 
-	if (skb->pkt_type == PACKET_MULTICAST)
-		found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet),
-					 coll_lookup_device(skb->dev->ifindex));
+	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet),
+				 coll_lookup_device(skb->dev->ifindex));
 	if (!found) {
 		receive_refuse(cn, packet, bytes, COLL_UNKNOWN_GROUP);
 		return;
@@ -191,13 +190,18 @@ static void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *pac
 		receive_refuse(cn, packet, bytes, COLL_TOO_LONG);
 		return;
 	}
-	if (!receive_is_member(skb, gi->members, gi->group.self, source)) {
+	if (!coll_bearer_is_to(skb, &gi->everyone) ||
+	    !receive_is_member(skb, gi->members, gi->group.self, source)) {
 		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
 		return;
 	}
 	packet = receive_whole(cn, skb, packet, bytes);
 	if (!packet)
 		return;
+	if (!coll_bearer_accepts(gi->owner, skb)) {
+		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_RECEIVE_REFUSED);
+		return;
+	}
 	if (!coll_forgery_is_flood(&gi->forgery) || receive_authentic(gi, packet, bytes))
 		refusal = receive_copy_under_lock(gi, packet, bytes);
 	if (refusal == COLL_FORGED)
@@ -393,16 +397,6 @@ static __always_inline void receive_packet(void *owner, struct sk_buff *skb, u32
 		receive_deliver(cn, skb, packet, bytes);
 }
 
-static int receive_udp(struct sock *sk, struct sk_buff *skb)
-{
-	int taken;
-
-	coll_stretch_begin();
-	taken = coll_udp_receive(sk, skb, receive_packet);
-	coll_stretch_end(COLL_STRETCH_PACKET);
-	return taken;
-}
-
 /* A copy, so that it is part of the hook of UDP. */
 static noinline void receive_frame(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
@@ -410,19 +404,29 @@ static noinline void receive_frame(void *owner, struct sk_buff *skb, u32 header_
 }
 
 /* To a multicast address only packets for all are sent. */
-static noinline void receive_frame_for_all(void *owner, struct sk_buff *skb, u32 header_bytes)
+static noinline void receive_for_all(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;
 	const u8 *packet = receive_form(skb, header_bytes, bytes);
 	struct coll_net *cn = owner;
 
 	if (!packet || coll_wire_is_multicast(packet)) {
-		receive_packet(owner, skb, header_bytes);
+		receive_frame(owner, skb, header_bytes);
 		return;
 	}
 	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
 	receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
 	kfree_skb(skb);
+}
+
+static int receive_udp(struct sock *sk, struct sk_buff *skb)
+{
+	int taken;
+
+	coll_stretch_begin();
+	taken = coll_udp_receive(sk, skb, receive_packet, receive_for_all);
+	coll_stretch_end(COLL_STRETCH_PACKET);
+	return taken;
 }
 
 static int receive_eth(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
@@ -431,7 +435,7 @@ static int receive_eth(struct sk_buff *skb, struct net_device *dev, struct packe
 	int taken;
 
 	coll_stretch_begin();
-	taken = coll_eth_receive(skb, type, receive_frame, receive_frame_for_all);
+	taken = coll_eth_receive(skb, type, receive_frame, receive_for_all);
 	coll_stretch_end(COLL_STRETCH_PACKET);
 	return taken;
 }

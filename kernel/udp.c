@@ -25,7 +25,7 @@ static void udp_flow(struct flowi_common *flow, struct sock *owner)
 	security_sk_classify_flow(owner, flow);
 }
 
-/* What goes to many is no route to a member: -EACCES, as for other sockets. */
+/* What goes to many is no route to one member: -EACCES, as for other sockets. */
 static struct dst_entry *udp_lookup4(struct net *net, struct sock *owner,
 				     const struct collsock_member *self,
 				     const struct collsock_member *to)
@@ -35,6 +35,7 @@ static struct dst_entry *udp_lookup4(struct net *net, struct sock *owner,
 		.saddr		= coll_udp_ipv4(self),
 		.fl4_dport	= htons(to->port),
 		.fl4_sport	= htons(self->port),
+		.flowi4_oif	= to->scope_id,
 		.flowi4_proto	= IPPROTO_UDP,
 	};
 	struct rtable *rt;
@@ -43,7 +44,8 @@ static struct dst_entry *udp_lookup4(struct net *net, struct sock *owner,
 	rt = ip_route_output_flow(net, &fl, owner);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
-	if (likely(!(rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST))))
+	if (likely(!(rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST))) ||
+	    ipv4_is_multicast(coll_udp_ipv4(to)))
 		return &rt->dst;
 	ip_rt_put(rt);
 	return ERR_PTR(-EACCES);
@@ -136,6 +138,9 @@ struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_u
 		udp_route_set6(route, dst);
 	else
 		udp_route_set4(route, dst);
+	/* All of them are on one network. */
+	if (coll_udp_is_multicast(to))
+		route->hops = 1;
 	route->dst = dst;
 	return dst;
 }

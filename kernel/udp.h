@@ -6,7 +6,11 @@
  * packets must have one. Nothing is fragmented, unless the packet says that it may be
  * (ignore_df of its skb). Each group sends through a socket of its own (owner.h).
  *
- * Only these files and udp_bearer.[ch], the part that the core and other platforms use,
+ * A group with multicast joins its address with that socket, so the kernel counts who needs it
+ * (udp_multicast.c). What comes there is passed to the port's sockets, as all that comes to the
+ * port: which groups it is for is looked up, and they compare the address.
+ *
+ * Only udp*.[ch], and of these udp_bearer.[ch] as the part that the core and other platforms use,
  * know UDP and IP.
  */
 #ifndef COLL_UDP_H
@@ -89,6 +93,10 @@ int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
 			const struct collsock_member *self, const struct collsock_member *to,
 			u32 bytes);
 
+int coll_udp_multicast(const struct coll_udp *udp, struct sock *owner,
+		       const struct collsock_member *self, u32 bytes,
+		       struct collsock_member *everyone);
+
 struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
 				       struct sock *owner, const struct collsock_member *self,
 				       const struct collsock_member *to);
@@ -102,17 +110,32 @@ int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb);
 void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 		   struct collsock_member *self);
 
-/* Pass the port's owner, and the packet, which begins with its UDP header, to @receive. */
+/* Did the received packet go to a multicast address? */
+static inline bool coll_udp_was_multicast(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_IP) ? ipv4_is_multicast(ip_hdr(skb)->daddr) :
+						  ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
+}
+
+/*
+ * Pass the port's owner, and the packet, which begins with its UDP header, to @receive, or to
+ * @copy one that went to a multicast address. On devices that have no such addresses of their own
+ * these are no frames of another kind; there @receive has all.
+ */
 static __always_inline int coll_udp_receive(struct sock *sk, struct sk_buff *skb,
 					    void (*receive)(void *owner, struct sk_buff *skb,
-							    u32 header_bytes))
+							    u32 header_bytes),
+					    void (*copy)(void *owner, struct sk_buff *skb,
+							 u32 header_bytes))
 {
 	void *owner = rcu_dereference_sk_user_data(sk);
 
-	if (likely(owner))
-		receive(owner, skb, sizeof(struct udphdr));
-	else
+	if (unlikely(!owner))
 		kfree_skb(skb);
+	else if (unlikely(skb->pkt_type != PACKET_HOST) && coll_udp_was_multicast(skb))
+		copy(owner, skb, sizeof(struct udphdr));
+	else
+		receive(owner, skb, sizeof(struct udphdr));
 	return 0;
 }
 
@@ -124,6 +147,12 @@ static inline __be32 coll_udp_ipv4(const struct collsock_member *m)
 static inline struct in6_addr *coll_udp_ipv6(const struct collsock_member *m)
 {
 	return (struct in6_addr *)m->address;
+}
+
+static inline bool coll_udp_is_multicast(const struct collsock_member *m)
+{
+	return m->family == AF_INET ? ipv4_is_multicast(coll_udp_ipv4(m)) :
+				      ipv6_addr_is_multicast(coll_udp_ipv6(m));
 }
 
 /* ---- sending: inline, as it is done for each packet ---- */
@@ -216,6 +245,8 @@ static inline int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *
 	return 0;
 }
 
+void coll_udp_unmark(struct sk_buff *skb);
+
 /* ---- receiving ---- */
 
 /* Has the network marked the received packet "congestion experienced"? */
@@ -237,6 +268,16 @@ static inline bool coll_udp_is_from(const struct sk_buff *skb, const struct coll
 	return skb->protocol == htons(ETH_P_IPV6) &&
 	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, coll_udp_ipv6(m)) &&
 	       (!m->scope_id || m->scope_id == inet6_iif(skb));
+}
+
+/* Did the received packet go to this address? */
+static inline bool coll_udp_is_to(const struct sk_buff *skb, const struct collsock_member *m)
+{
+	if (m->family == AF_INET)
+		return skb->protocol == htons(ETH_P_IP) &&
+		       ip_hdr(skb)->daddr == coll_udp_ipv4(m);
+	return skb->protocol == htons(ETH_P_IPV6) &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, coll_udp_ipv6(m));
 }
 
 #endif

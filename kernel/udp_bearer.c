@@ -58,6 +58,31 @@ static bool udp_member_complete(struct collsock_member *m)
 	return true;
 }
 
+/* Not from 224.0.0.0/24, which is for the network's own protocols. */
+static bool udp_multicast_valid4(const u8 *address)
+{
+	static const u8 kept[3] = { 224 }, zero[12];
+
+	return (address[0] & 0xf0) == 0xe0 && memcmp(address, kept, sizeof(kept)) &&
+	       !memcmp(address + 4, zero, sizeof(zero));
+}
+
+/*
+ * Of a link at least, and no reserved scope (RFC 4291, 2.7). Of a link only transient ones: the
+ * others are for the network's own protocols.
+ */
+static bool udp_multicast_valid6(const u8 *address)
+{
+	u8 scope = address[1] & 0xf;
+
+	return address[0] == 0xff && address[1] != 0x02 && scope > 1 && scope < 0xf;
+}
+
+static bool udp_multicast_valid(u16 family, const u8 address[16])
+{
+	return family == AF_INET ? udp_multicast_valid4(address) : udp_multicast_valid6(address);
+}
+
 /* Members with different ports are different hosts. */
 static bool udp_member_same(const struct collsock_member *a, const struct collsock_member *b)
 {
@@ -70,4 +95,5 @@ const struct coll_bearer coll_udp_bearer = {
 	.member_complete	= udp_member_complete,
 	.member_same		= udp_member_same,
 	.address_bytes		= udp_address_bytes,
+	.multicast_valid	= udp_multicast_valid,
 };

@@ -107,7 +107,8 @@ static bool descriptor_multicast_valid(const struct collsock_join *j,
 
 	if (!coll_menu_multicasts(j))
 		return true;
-	if (!bearer->multicast_valid || !bearer->multicast_valid(j->multicast))
+	if (!bearer->multicast_valid ||
+	    !bearer->multicast_valid(members->family, j->multicast))
 		return false;
 	for (i = 0; i < j->hosts; i++)
 		if (members[i].port != members->port)

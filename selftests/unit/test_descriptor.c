@@ -128,21 +128,56 @@ TEST_F(join, a_group_that_is_too_large_has_no_multicast)
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
 }
 
-/* Members of Ethernet, with these bytes as the multicast address */
+/* With these bytes as the multicast address */
 #define MULTICAST(...) ({ \
 	static const u8 address[16] = { __VA_ARGS__ }; \
 	memcpy(self->fixed.multicast, address, sizeof(address)); \
 	CHECK(); \
 })
 
-/* UDP sends nothing to all; over Ethernet it is an address of several hosts, but not of all. */
-TEST_F(join, a_multicast_address_is_one_of_the_bearer)
+TEST_F(join, a_multicast_address_over_ipv4_is_none_that_protocols_of_the_network_use)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	EXPECT_EQ(0, CHECK());
+	EXPECT_EQ(0, MULTICAST(239, 7, 7, 7));
+	EXPECT_EQ(0, MULTICAST(224, 0, 1, 77));
+	EXPECT_EQ(-EINVAL, MULTICAST(224, 0, 0, 77));
+	EXPECT_EQ(-EINVAL, MULTICAST(223, 7, 7, 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(240, 7, 7, 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(255, 255, 255, 255));
+	EXPECT_EQ(-EINVAL, MULTICAST(239, 7, 7, 7, 1));
+	EXPECT_EQ(-EINVAL, MULTICAST(3, 0, 0, 0, 0, 1));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xff, 0x15, [15] = 1));
+	self->members[1].port = 7700;
+	EXPECT_EQ(-EINVAL, MULTICAST(239, 7, 7, 7));
+}
+
+TEST_F(join, a_multicast_address_over_ipv6_has_a_scope_beyond_the_host)
 {
 	u32 i;
 
 	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
-	EXPECT_EQ(0, CHECK());
-	EXPECT_EQ(-EINVAL, MULTICAST(224, 0, 0, 77));
+	for (i = 0; i < HOSTS; i++) {
+		self->members[i] = (struct collsock_member){ .family = AF_INET6 };
+		self->members[i].address[0] = 0xfd;
+		self->members[i].address[15] = i + 1;
+	}
+	EXPECT_EQ(0, MULTICAST(0xff, 0x15, [15] = 7));
+	EXPECT_EQ(0, MULTICAST(0xff, 0x12, [15] = 7));
+	EXPECT_EQ(0, MULTICAST(0xff, 0x05, [15] = 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xff, 0x02, [15] = 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xff, 0x11, [15] = 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xff, 0x10, [15] = 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xff, 0x1f, [15] = 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(0xfd, [15] = 7));
+	EXPECT_EQ(-EINVAL, MULTICAST(239, 7, 7, 7));
+}
+
+TEST_F(join, a_multicast_address_over_ethernet_is_one_of_several_hosts_but_not_of_all)
+{
+	u32 i;
+
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
 	for (i = 0; i < HOSTS; i++) {
 		self->members[i].family = AF_PACKET;
 		self->members[i].port = COLLSOCK_ETHERTYPE;

@@ -1,53 +1,107 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=600
+# vm: hosts=2 limit=900
 # suites: check debug soak
-"""Multicast ahead of the tree, over Ethernet: hosts at the ports of a bridge."""
+"""Multicast ahead of the tree: hosts at the ports of a bridge, over Ethernet and UDP."""
 
+import atexit
 import contextlib
+import functools
 import json
 import os
 import socket
+import typing
 
 from collsock_test import (
-    BROADCAST, ON_DEBUG_KERNEL, Descriptor, Rank, Skipped, at_least, at_most, command, equal,
+    BROADCAST, ON_DEBUG_KERNEL, SOAK, Descriptor, Skipped, at_least, at_most, command, equal,
     eventually, integers, ip_batch, main, member, namespace_has_gone, on, outcome, rank_on, refused,
-    test, test_each, work)
+    test, test_each, work, write_file)
 from ethernet_common import ETHERTYPE, Frames
+from filters_common import CGROUPS, EGRESS, INGRESS, ControlGroup, deny_address
+from frames_common import IPV4, IPV6, addressed
 
 HOSTS = 5
-GROUP = bytes.fromhex("030000000077")
 MAC = "02:00:00:00:0a:{:02x}"
+LINK_LOCAL = "fe80::66:{:x}"
 TOOL = os.path.abspath("build/tools/collsock")
 KARY = 4
 LEARNED = 12  # operations until all hosts count on copies
 names = [f"b{number}" for number in range(HOSTS)]
 
 
-@contextlib.contextmanager
-def bridge_of_namespaces(snooping):
+class Bearer(typing.NamedTuple):
+    """A bearer in these namespaces: addresses of members, and of groups."""
+    family: int
+    ethertype: int
+    member: str
+    group: str
+    other: str      # of another group: its frames differ in the last byte
+    frames_to: str  # where frames to the group go
+
+
+ETHERNET = Bearer(socket.AF_PACKET, ETHERTYPE, MAC, "03:00:00:00:00:77", "03:00:00:00:00:18",
+                  "03:00:00:00:00:77")
+UDP4 = Bearer(socket.AF_INET, IPV4, "10.66.0.{:d}", "239.7.7.7", "239.7.7.24", "01:00:5e:07:07:07")
+UDP6 = Bearer(socket.AF_INET6, IPV6, "fd66::{:x}", "ff15::7:7", "ff15::7:18", "33:33:00:07:00:07")
+BEARERS = {"Ethernet": ETHERNET, "IPv4": UDP4, "IPv6": UDP6}
+
+
+def mac(text):
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def group_bytes(bearer, text):
+    """A multicast address as JOIN has it"""
+    if bearer is ETHERNET:
+        return mac(text)
+    return socket.inet_pton(bearer.family, text)
+
+
+@functools.cache
+def make_namespaces():
     """Namespaces whose device "cable" is at a port of a bridge, in a namespace of its own."""
     for name in names + ["bb"]:
         namespace_has_gone(name)
         command("ip", "netns", "add", name)
-    try:
-        ip_batch(("-n", "bb"), f"link add bridge0 type bridge mcast_snooping {snooping}",
-                 "link set bridge0 up")
-        for number, name in enumerate(names):
-            ip_batch((), f"link add cable netns {name} address {MAC.format(number)} type veth "
-                     f"peer name {name} netns bb")
-            ip_batch(("-n", "bb"), f"link set {name} master bridge0 up")
-            ip_batch(("-n", name), "link set cable up")
-        yield
-    finally:
-        for name in names + ["bb"]:
-            command("ip", "netns", "delete", name)
+    ip_batch(("-n", "bb"), "link add bridge0 type bridge", "link set bridge0 up")
+    for number, name in enumerate(names):
+        ip_batch((), f"link add cable netns {name} address {MAC.format(number)} type veth "
+                 f"peer name {name} netns bb")
+        ip_batch(("-n", "bb"), f"link set {name} master bridge0 up")
+        ip_batch(("-n", name), "link set cable up", "link set lo up",
+                 f"address add {UDP4.member.format(number + 1)}/24 dev cable",
+                 f"address add {UDP6.member.format(number + 1)}/64 dev cable nodad",
+                 f"address add {LINK_LOCAL.format(number)}/64 dev cable nodad")
+    atexit.register(delete_namespaces)
 
 
-def ranks_of(**fields):
-    descriptor = Descriptor(range(HOSTS), socket.AF_PACKET, **{"multicast": GROUP, **fields})
-    descriptor.members = [member(MAC.format(number), socket.AF_PACKET)
-                          for number in range(HOSTS)]
+def delete_namespaces():
+    for name in names + ["bb"]:
+        command("ip", "netns", "delete", name)
+
+
+@contextlib.contextmanager
+def bridge_of_namespaces(snooping=1):
+    """These, with a bridge that looks which ports need what is sent to a multicast address."""
+    make_namespaces()
+    command("ip", "-n", "bb", "link", "set", "bridge0", "type", "bridge", "mcast_snooping",
+            str(snooping))
+    yield
+
+
+def own(bearer, number):
+    return bearer.member.format(number + (bearer is not ETHERNET))
+
+
+def descriptor_of(bearer, group=None, hosts=HOSTS, **fields):
+    descriptor = Descriptor(range(hosts), bearer.family, **{
+        "multicast": group_bytes(bearer, group or bearer.group), **fields})
+    descriptor.members = [member(own(bearer, number), bearer.family) for number in range(hosts)]
+    return descriptor
+
+
+def ranks_of(bearer, group=None, **fields):
+    descriptor = descriptor_of(bearer, group, **fields)
     ranks = [rank_on(name) for name in names]
     for number, rank in enumerate(ranks):
         rank.join(descriptor, number)
@@ -87,14 +141,14 @@ def sums_and_numbers(ranks, count):
 
 
 @contextlib.contextmanager
-def copies_lost(name):
+def copies_lost(bearer, name):
     """What is for the multicast address does not come in there."""
     if ON_DEBUG_KERNEL:
         raise Skipped("the debug kernel has no nftables")
     with on(name):
         command("nft", "add table netdev deaf; add chain netdev deaf rules { type filter hook "
                 "ingress device cable priority 0; }; add rule netdev deaf rules "
-                "ether daddr 03:00:00:00:00:77 drop")
+                f"ether daddr {bearer.frames_to} drop")
     try:
         yield
     finally:
@@ -103,15 +157,20 @@ def copies_lost(name):
 
 
 def addresses(name):
-    return command("ip", "-n", name, "maddress", "show", "dev", "cable")
+    return command("ip", "-n", name, "maddress", "show", "dev", "cable").split()
+
+
+def copies_of(ranks):
+    return [rank.stats().copies_received for rank in ranks]
 
 
 # ---- operations ----
 
-@test_each(0, 1)
-def copies_carry_barriers_sums_and_broadcasts(snooping):
+@test_each(*((name, snooping) for name in BEARERS for snooping in (0, 1)
+             if SOAK > 1 or snooping or name == "IPv4"))
+def copies_carry_barriers_sums_and_broadcasts(name, snooping):
     with bridge_of_namespaces(snooping):
-        ranks = ranks_of()
+        ranks = ranks_of(BEARERS[name])
         barriers(ranks, LEARNED)
         before = [rank.stats() for rank in ranks]
         count = work(50)
@@ -127,12 +186,13 @@ def copies_carry_barriers_sums_and_broadcasts(snooping):
         end(ranks)
 
 
-@test
-def a_host_that_copies_do_not_reach_gets_them_along_the_tree():
-    with bridge_of_namespaces(1):
-        ranks = ranks_of(degree=2, barrier_algorithm=KARY, allreduce_algorithm=KARY)
+@test_each(*BEARERS)
+def a_host_that_copies_do_not_reach_gets_them_along_the_tree(name):
+    bearer = BEARERS[name]
+    with bridge_of_namespaces():
+        ranks = ranks_of(bearer, degree=2, barrier_algorithm=KARY, allreduce_algorithm=KARY)
         barriers(ranks, LEARNED)
-        with copies_lost("b1"):
+        with copies_lost(bearer, "b1"):
             barriers(ranks, work(30))
             sums_and_numbers(ranks, work(15))
             received = ranks[1].stats().copies_received
@@ -143,32 +203,57 @@ def a_host_that_copies_do_not_reach_gets_them_along_the_tree():
         end(ranks)
 
 
-@test
-def a_network_without_multicast_costs_a_few_frames():
-    with bridge_of_namespaces(1), contextlib.ExitStack() as stack:
-        for name in names:
-            stack.enter_context(copies_lost(name))
-        ranks = ranks_of()
+@test_each("Ethernet", "IPv4")
+def a_network_without_multicast_costs_a_few_packets(name):
+    bearer = BEARERS[name]
+    with bridge_of_namespaces(), contextlib.ExitStack() as stack:
+        for host in names:
+            stack.enter_context(copies_lost(bearer, host))
+        ranks = ranks_of(bearer)
         barriers(ranks, 60)
         at_most("copies", ranks[0].stats().copies_sent, 16 + 2)
-        equal("copies that came", [rank.stats().copies_received for rank in ranks], [0] * HOSTS)
+        equal("copies that came", copies_of(ranks), [0] * HOSTS)
+        end(ranks)
+
+
+@test
+def addresses_of_a_link_carry_copies():
+    """Members whose addresses are valid on their link only, and a group of that scope"""
+    with bridge_of_namespaces():
+        descriptor = descriptor_of(UDP6, "ff12::7:7")
+        ranks = []
+        for number, name in enumerate(names):
+            with on(name):
+                scope = socket.if_nametoindex("cable")
+            descriptor.members = [member(LINK_LOCAL.format(other), socket.AF_INET6, scope_id=scope)
+                                  for other in range(HOSTS)]
+            ranks.append(rank_on(name))
+            ranks[-1].join(descriptor, number)
+        barriers(ranks, LEARNED)
+        before = copies_of(ranks)
+        barriers(ranks, 10)
+        for number in range(1, HOSTS):
+            at_least(f"copies at rank {number}", copies_of(ranks)[number], before[number] + 5)
         end(ranks)
 
 
 # ---- addresses ----
 
-@test
-def the_address_is_there_while_a_group_needs_it():
-    with bridge_of_namespaces(1):
-        shown = "03:00:00:00:00:77"
-        equal("before", shown in addresses("b1"), False)
-        first, second = ranks_of(), ranks_of()
-        equal("with two groups", shown in addresses("b1"), True)
+@test_each(*BEARERS)
+def the_address_is_there_while_a_group_needs_it(name):
+    bearer = BEARERS[name]
+    with bridge_of_namespaces():
+        def there():
+            return bearer.group in addresses("b1")
+
+        equal("before", there(), False)
+        first, second = ranks_of(bearer), ranks_of(bearer)
+        equal("with two groups", there(), True)
         end_one(first)
-        equal("with one group", shown in addresses("b1"), True)
+        equal("with one group", there(), True)
         barriers(second, LEARNED)
         end(second)
-        eventually("without groups", lambda: shown in addresses("b1"), False)
+        eventually("without groups", there, False)
 
 
 def end_one(ranks):
@@ -178,52 +263,175 @@ def end_one(ranks):
         eventually("groups", lambda: watcher.net_stats().groups, 1)
 
 
-@test
-def addresses_that_are_none_of_a_group_are_refused():
-    with bridge_of_namespaces(1):
-        for text in "020000000077", "ffffffffffff", "0180c200000e", "03000000007700000001":
+REFUSED = {
+    "Ethernet": ("020000000077", "ffffffffffff", "0180c200000e", "03000000007700000001"),
+    "IPv4": ("0a420007", "ffffffff", "e0000001", "e00000fb", "ef07070701", "f0000001",
+             "ff15" + 13 * "00" + "77"),
+    "IPv6": ("fd66" + 13 * "00" + "77", "ff11" + 13 * "00" + "77", "ff10" + 13 * "00" + "77",
+             "ff02" + 13 * "00" + "01", "ff1f" + 13 * "00" + "77", "ef070707"),
+}
+
+
+@test_each(*REFUSED)
+def addresses_that_are_none_of_a_group_are_refused(name):
+    with bridge_of_namespaces():
+        for text in REFUSED[name]:
+            descriptor = descriptor_of(BEARERS[name], hosts=2, multicast=bytes.fromhex(text))
             with rank_on("b0") as rank:
-                descriptor = Descriptor([0, 1], socket.AF_PACKET, multicast=bytes.fromhex(text))
-                descriptor.members = [member(MAC.format(number), socket.AF_PACKET)
-                                      for number in range(2)]
                 refused("EINVAL", f"a join with {text}", rank.join, descriptor, 0)
-        with Rank() as rank:
-            refused("EINVAL", "a join over UDP", rank.join, Descriptor([1, 2], multicast=GROUP), 0)
 
 
 @test
-def the_command_shows_the_address():
-    with bridge_of_namespaces(1):
-        ranks = ranks_of()
+def members_with_other_ports_have_no_multicast_address():
+    with bridge_of_namespaces(), rank_on("b0") as rank:
+        descriptor = descriptor_of(UDP4)
+        descriptor.members[1] = member(own(UDP4, 1), UDP4.family, port=7700)
+        refused("EINVAL", "a join", rank.join, descriptor, 0)
+
+
+@test
+def a_device_without_multicast_has_no_group():
+    with bridge_of_namespaces():
+        descriptor = descriptor_of(UDP4, hosts=2)
+        loopback = descriptor_of(UDP4, hosts=2)
+        loopback.members = [member(f"127.0.0.{host}") for host in (1, 2)]
+        with rank_on("b0") as rank:
+            refused("EADDRNOTAVAIL", "a join on the loopback device", rank.join, loopback, 0)
+        with rank_on("b0") as rank:
+            rank.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
+            refused("EADDRNOTAVAIL", "a join by another device", rank.join, descriptor, 0)
+        command("ip", "-n", "b0", "link", "set", "cable", "multicast", "off")
+        try:
+            with rank_on("b0") as rank:
+                refused("EADDRNOTAVAIL", "a join without multicast", rank.join, descriptor, 0)
+        finally:
+            command("ip", "-n", "b0", "link", "set", "cable", "multicast", "on")
+        equal("joined", UDP4.group in addresses("b0"), False)
+
+
+@test_each(*BEARERS)
+def the_command_shows_the_address(name):
+    with bridge_of_namespaces():
+        ranks = ranks_of(BEARERS[name])
         shown = json.loads(command("ip", "netns", "exec", "b1", TOOL, "-j", "group"))
-        equal("address", shown[0]["multicast"], "03:00:00:00:00:77")
+        equal("address", shown[0]["multicast"], BEARERS[name].group)
         end(ranks)
+
+
+# ---- owners ----
+
+@contextlib.contextmanager
+def in_control_group(name):
+    """Sockets that are made now are of this control group."""
+    pid = str(os.getpid())
+    write_file(f"{CGROUPS}/{name}/cgroup.procs", pid)
+    try:
+        yield
+    finally:
+        write_file(f"{CGROUPS}/cgroup.procs", pid)
+
+
+@test_each(EGRESS, INGRESS)
+def filters_of_the_control_group_see_copies(direction):
+    if ON_DEBUG_KERNEL:
+        raise Skipped("the debug kernel has no filters of control groups")
+    with bridge_of_namespaces(), ControlGroup("copies") as cgroup:
+        with in_control_group("copies"):
+            ranks = ranks_of(UDP4)
+        barriers(ranks, LEARNED)
+        cgroup.attach(deny_address(16, group_bytes(UDP4, UDP4.group)), direction)
+        before = copies_of(ranks)
+        watcher, counter = (rank_on("b0"), "send_refused") if direction == EGRESS else \
+            (rank_on("b1"), "receive_refused")
+        refusals = getattr(watcher.net_stats(), counter)
+        barriers(ranks, 10)
+        at_least(counter, getattr(watcher.net_stats(), counter), refusals + 1)
+        equal("copies that came", copies_of(ranks), before)
+        cgroup.detach()
+        barriers(ranks, 2 * LEARNED)
+        at_least("copies again", sum(copies_of(ranks)), sum(before) + 1)
+        watcher.close()
+        end(ranks)
+
+
+# ---- packets ----
+
+@test_each("IPv4", "IPv6")
+def copies_stay_on_the_network(name):
+    """They pass no router, routers do not mark them, and the source does not get its own."""
+    bearer = BEARERS[name]
+    with bridge_of_namespaces(), captured(bearer, "b2", "b3") as (ranks, frames, _):
+        packets = [frame[14:] for frame in frames if frame[:6] == mac(bearer.frames_to)]
+        at_least("copies", len(packets), 1)
+        for packet in packets:
+            hops, marks = (packet[8], packet[1] & 3) if bearer is UDP4 else \
+                (packet[7], packet[1] >> 4 & 3)
+            equal("hop limit and marks", (hops, marks), (1, 0))
+        with rank_on("b0") as watcher:
+            before = watcher.net_stats().wrong_source
+            barriers(ranks, LEARNED)
+            equal("copies that came back", watcher.net_stats().wrong_source, before)
 
 
 # ---- strangers ----
 
-@test
-def only_packets_for_all_are_received_by_it():
+@contextlib.contextmanager
+def captured(bearer, taken_at, sent_from):
+    """Ranks, frames that one namespace received, and a function that sends from another one."""
+    frames, sender = Frames(taken_at, "cable", bearer.ethertype), \
+        Frames(sent_from, "cable", bearer.ethertype)
+    ranks = ranks_of(bearer)
+    barriers(ranks, LEARNED)
+    yield ranks, [frame for frame, _ in frames.read()], sender.send
+    barriers(ranks, 2)
+    frames.close()
+    sender.close()
+    end(ranks)
+
+
+def is_refused(send, frame):
+    """Sent so, b1 drops it as one from or to a wrong address."""
+    with rank_on("b1") as watcher:
+        before = watcher.net_stats()
+        send(frame)
+        eventually("wrong source", lambda: watcher.net_stats().wrong_source,
+                   before.wrong_source + 1)
+
+
+@test_each(*BEARERS)
+def only_packets_for_all_are_received_by_it(name):
     """A message that was captured, to the multicast address, is none of the group."""
-    with bridge_of_namespaces(1):
-        frames = Frames("b2", "cable", ETHERTYPE)
-        ranks = ranks_of()
-        barriers(ranks, 2)
-        sent = [frame for frame, _ in frames.read() if frame[:6] == bytes.fromhex(
-            MAC.format(2).replace(":", ""))]
-        at_least("messages to b2", len(sent), 1)
-        with rank_on("b1") as watcher:
-            before = watcher.net_stats()
-            with on("b3"):
-                sender = Frames("b3", "cable", ETHERTYPE)
-            sender.send(GROUP + sent[-1][6:])
-            eventually("wrong source", lambda: watcher.net_stats().wrong_source,
-                       before.wrong_source + 1)
-        barriers(ranks, 2)
-        frames.close()
-        sender.close()
-        end(ranks)
+    bearer = BEARERS[name]
+    with bridge_of_namespaces(), captured(bearer, "b2", "b3") as (_, frames, send):
+        mine = [frame for frame in frames if frame[:6] == mac(MAC.format(2))]
+        at_least("messages to b2", len(mine), 1)
+        is_refused(send, addressed(mine[-1], mac(bearer.frames_to),
+                                   target=group_bytes(bearer, bearer.group)))
+
+
+@test_each(*BEARERS)
+def a_copy_to_one_host_or_to_another_group_is_refused(name):
+    bearer = BEARERS[name]
+    with bridge_of_namespaces(), captured(bearer, "b2", "b3") as (_, frames, send):
+        copies = [frame for frame in frames if frame[:6] == mac(bearer.frames_to)]
+        at_least("copies", len(copies), 1)
+        is_refused(send, addressed(copies[-1], mac(MAC.format(1)),
+                                   target=group_bytes(bearer, own(bearer, 1))))
+        others = ranks_of(bearer, bearer.other)
+        is_refused(send, addressed(copies[-1], mac(bearer.frames_to)[:5] + b"\x18",
+                                   target=group_bytes(bearer, bearer.other)))
+        for rank in others:
+            rank.close()
+
+
+@test_each(*BEARERS)
+def a_copy_from_another_address_is_refused(name):
+    bearer = BEARERS[name]
+    with bridge_of_namespaces(), captured(bearer, "b2", "b3") as (_, frames, send):
+        copies = [frame for frame in frames if frame[:6] == mac(bearer.frames_to)]
+        is_refused(send, addressed(copies[-1], source_mac=mac(MAC.format(3)),
+                                   source=group_bytes(bearer, own(bearer, 3))))
 
 
 if __name__ == "__main__":
-    main()
+    main(180)
