@@ -79,10 +79,16 @@ int collsock_group_add_sockaddr(struct collsock_group *group, const struct socka
 
 /*
  * The fixed part of the request, to be changed in place: max_bytes, window, segment_bytes,
- * liveness_ms, features, algorithms, degrees, algorithm[], degree, mac. The library sets size,
- * hosts, ranks and rank.
+ * liveness_ms, features, algorithms, degrees, algorithm[], degree, mac, multicast. The library sets
+ * size, hosts, ranks and rank.
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
+
+/*
+ * A multicast address as text, of IPv4, of IPv6, or of Ethernet as six pairs of hexadecimal digits:
+ * for the field multicast of the request, or of struct collsock_options.
+ */
+int collsock_multicast_from_text(const char *text, __u8 address[16]);
 
 /* The rank at @index, from 0, of the ranks of this host, which is found by its addresses. */
 int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
@@ -141,6 +147,8 @@ enum collsock_bearer {
  * @text_bytes: room there; 512 bytes are enough for every text
  * @backend: enum collsock_backend, of this rank
  * @reserved: 0
+ * @multicast: as in struct collsock_join, see collsock_multicast_from_text(); for
+ *	collsock_join_env(), all zero means that of the variable COLLSOCK_MULTICAST, if it is set
  *
  * Fields are only ever added, at the end. All ranks must have the same, except in @open_flags,
  * @spin_us, @timeout_ms, @failed_rank, @text, @text_bytes and @backend.
@@ -173,6 +181,7 @@ struct collsock_options {
 	size_t	text_bytes;
 	__u32	backend;
 	__u32	reserved;
+	__u8	multicast[16];
 };
 
 /*

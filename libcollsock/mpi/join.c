@@ -85,6 +85,7 @@ static int join_make_options(struct collsock_options *complete)
 	};
 
 	memcpy(o.network, cm_settings.network, sizeof(o.network));
+	memcpy(o.multicast, cm_settings.multicast, sizeof(o.multicast));
 	memcpy(o.algorithm, cm_settings.algorithm, sizeof(o.algorithm));
 	return joining_options_complete(complete, &o);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <linux/collsock.h>
+#include <collsock.h>
 
 #include "settings.h"
 
@@ -221,6 +221,19 @@ static int settings_read_bearer(struct cm_settings *s, char *error, size_t bytes
 	return -1;
 }
 
+/* ---- the multicast address ---- */
+
+static int settings_read_multicast(struct cm_settings *s, char *error, size_t bytes)
+{
+	const char *text = cm_setting_text(CM_SETTING_MULTICAST);
+
+	if (!text || !*text || !collsock_multicast_from_text(text, s->multicast))
+		return 0;
+	snprintf(error, bytes, "%s=%s: no multicast address, as 239.7.7.7",
+		 cm_setting_names[CM_SETTING_MULTICAST], text);
+	return -1;
+}
+
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
 	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0;
@@ -249,7 +262,8 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->verbose = verbose;
 	s->summary = summary;
 	if (settings_read_mode(s, error, bytes) || settings_read_algorithms(s, error, bytes) ||
-	    settings_read_bearer(s, error, bytes))
+	    settings_read_bearer(s, error, bytes) ||
+	    settings_read_multicast(s, error, bytes))
 		return -1;
 	return settings_read_network(s, error, bytes);
 }

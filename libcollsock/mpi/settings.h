@@ -38,6 +38,7 @@ enum cm_mode {
  * @network_family: AF_INET, AF_INET6, or 0 for any network
  * @network_prefix: length of the prefix of @network
  * @network: network over which hosts communicate
+ * @multicast: multicast address of the groups; all zero: none
  */
 struct cm_settings {
 	__u32	mode;
@@ -56,6 +57,7 @@ struct cm_settings {
 	__u8		reserved;
 	__u16	network_family;
 	__u8		network[16];
+	__u8		multicast[16];
 };
 
 extern struct cm_settings cm_settings;
@@ -73,6 +75,7 @@ enum cm_setting {
 	CM_SETTING_ALGORITHM,
 	CM_SETTING_NETWORK,
 	CM_SETTING_BEARER,
+	CM_SETTING_MULTICAST,
 	CM_SETTINGS,
 };
 

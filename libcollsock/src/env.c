@@ -8,6 +8,7 @@
 #include "launch_environment.h"
 #include "launch_exchange.h"
 #include "launch_find.h"
+#include "launch_multicast.h"
 #include "launch_request.h"
 #include "meeting_self.h"
 #include "socket.h"
@@ -90,6 +91,8 @@ static int env_join(struct collsock **joined, struct collsock_options *o)
 	if (request)
 		return env_join_request(joined, o, request);
 	err = launch_find(&launch, o->text, o->text_bytes);
+	if (!err)
+		err = launch_multicast(o, o->text, o->text_bytes);
 	if (!err)
 		err = launch_exchange_open(&exchange, &launch, o->timeout_ms, o->text,
 					   o->text_bytes);

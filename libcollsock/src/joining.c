@@ -194,6 +194,7 @@ static void joining_set_request(struct collsock_join *request, const struct join
 	memcpy(request->algorithm, o->algorithm, sizeof(request->algorithm));
 	request->degree = o->degree;
 	request->mac = o->mac;
+	memcpy(request->multicast, o->multicast, sizeof(request->multicast));
 }
 
 static int joining_add_rank(struct collsock_group *group, const struct joining *j, __u32 rank)

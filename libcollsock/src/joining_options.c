@@ -12,6 +12,7 @@
 #define FIRST_OPTIONS_BYTES offsetof(struct collsock_options, backend)
 #define IPV4_BITS 32
 #define IPV6_BITS 128
+#define IPV6_MULTICAST 0xff	/* the first byte of an address */
 
 static bool options_are_zero(const void *from, size_t bytes)
 {
@@ -84,12 +85,25 @@ int joining_options_complete(struct collsock_options *o, const struct collsock_o
 		o->max_bytes = COLLSOCK_DEFAULT_MAX_BYTES;
 	if (!o->port && o->bearer == COLLSOCK_BEARER_UDP)
 		o->port = COLLSOCK_PORT;
+	joining_options_set_multicast(o, o->multicast);
 	return err;
 }
 
 bool joining_options_keyed(const struct collsock_options *o)
 {
 	return !options_are_zero(o->key, sizeof(o->key));
+}
+
+bool joining_options_multicast(const struct collsock_options *o)
+{
+	return !options_are_zero(o->multicast, sizeof(o->multicast));
+}
+
+void joining_options_set_multicast(struct collsock_options *o, const __u8 address[16])
+{
+	memmove(o->multicast, address, sizeof(o->multicast));
+	if (o->bearer == COLLSOCK_BEARER_UDP && !o->family && joining_options_multicast(o))
+		o->family = o->multicast[0] == IPV6_MULTICAST ? AF_INET6 : AF_INET;
 }
 
 /* ---- what all ranks must have alike ---- */
@@ -109,7 +123,7 @@ struct options_term {
 #define OPTIONS_TERM_LIST(X) \
 	X(name) X(bearer) X(family) X(network) X(prefix) X(port) X(max_bytes) \
 	X(max_result_bytes) X(window) X(segment_bytes) X(liveness_ms) X(features) \
-	X(algorithms) X(degrees) X(algorithm) X(degree) X(mac) X(keyed)
+	X(algorithms) X(degrees) X(algorithm) X(degree) X(mac) X(multicast) X(keyed)
 
 #define OPTIONS_TERM(name) \
 	{ #name, offsetof(struct joining_terms, name), \
@@ -123,6 +137,7 @@ void joining_options_terms(struct joining_terms *t, const struct collsock_option
 	/* What is behind the end of the name does not count. */
 	strcpy(t->name, o->name);
 	memcpy(t->network, o->network, sizeof(t->network));
+	memcpy(t->multicast, o->multicast, sizeof(t->multicast));
 	memcpy(t->algorithm, o->algorithm, sizeof(t->algorithm));
 	t->features = o->features;
 	t->algorithms = o->algorithms;

@@ -16,6 +16,7 @@
 struct joining_terms {
 	char	name[COLLSOCK_NAME_BYTES];
 	__u8	network[16];
+	__u8	multicast[16];
 	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
 	__u64	features;
 	__u64	algorithms;
@@ -65,5 +66,11 @@ static inline bool joining_is_segment(__u32 bytes)
 
 /* Have the options a key? */
 bool joining_options_keyed(const struct collsock_options *options);
+
+/* Have they a multicast address? */
+bool joining_options_multicast(const struct collsock_options *options);
+
+/* Hosts communicate by addresses of the family of the multicast address, if they have a choice. */
+void joining_options_set_multicast(struct collsock_options *options, const __u8 address[16]);
 
 #endif

@@ -32,7 +32,7 @@ struct joining_record {
 	__u8			key[COLLSOCK_KEY_BYTES];
 	struct joining_terms	terms;
 	struct joining_host	host;
-	__u8			reserved[48];
+	__u8			reserved[32];
 };
 
 /*

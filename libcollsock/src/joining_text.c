@@ -11,6 +11,8 @@
 	"has no Ethernet interface with an address in a network that all hosts share (see ip address, the options network and family), or groups there have another EtherType (collsock get ethertype)"
 #define TEXT_NO_PORT \
 	"finds no free port among COLLSOCK_USER_PORTS, which ranks in user space have; or joined before, or its group left a moment ago: give each run a new nonce"
+#define TEXT_NO_MULTICAST \
+	"has no address of an interface with multicast in a network that all hosts share (see ip address, the options network and family)"
 #define TEXT_NO_PACKETS "has not received packets of all others: "
 
 static bool text_has_user_ports(const struct joining *j)
@@ -24,7 +26,8 @@ static bool text_has_user_ports(const struct joining *j)
 }
 
 /* What is different in joining; NULL if an error means the same as elsewhere */
-static const char *text_of_error(const struct joining *j, int error, char *text, size_t bytes)
+static const char *text_of_error(const struct joining *j, int error, bool tried, char *text,
+				 size_t bytes)
 {
 	bool ethernet = j->options.bearer == COLLSOCK_BEARER_ETHERNET;
 
@@ -32,6 +35,8 @@ static const char *text_of_error(const struct joining *j, int error, char *text,
 	case -EADDRNOTAVAIL:
 		if (ethernet)
 			return TEXT_NO_NETWORK;
+		if (tried && joining_options_multicast(&j->options))
+			return TEXT_NO_MULTICAST;
 		snprintf(text, bytes,
 			 "has no address that others can reach (see ip address, the options network and family), or groups there do not use UDP port %u (collsock get port)",
 			 j->options.port);
@@ -55,7 +60,7 @@ void joining_text(const struct joining *j, struct joining_outcome o, bool tried,
 		  size_t bytes)
 {
 	char what[TEXT_BYTES];
-	const char *special = text_of_error(j, o.error, what, sizeof(what));
+	const char *special = text_of_error(j, o.error, tried, what, sizeof(what));
 
 	if (j->exchange_error)
 		snprintf(text, bytes, "the exchange of addresses failed: %s", strerror(-o.error));

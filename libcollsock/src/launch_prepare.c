@@ -6,6 +6,7 @@
 
 #include "joining_text.h"
 #include "launch_exchange.h"
+#include "launch_multicast.h"
 #include "launch_prepare.h"
 #include "socket.h"
 
@@ -75,22 +76,21 @@ static struct joining_outcome launch_steps(struct joining *j, int error,
 	return (struct joining_outcome){ error, j->rank };
 }
 
-static int launch_join(const struct launch *launch, struct launch_exchange *exchange,
-		       struct launch_values *values, char *text, size_t bytes)
+static int launch_join(const struct launch *launch, struct collsock_options *o,
+		       struct launch_exchange *exchange, struct launch_values *values, char *text,
+		       size_t bytes)
 {
 	enum collsock_backend backend = COLLSOCK_BACKEND_KERNEL;
 	int error = launch_choose_backend(&backend);
 	struct joining_outcome outcome;
-	struct collsock_options o;
 	struct user_ports ports;
 	struct joining j;
 
-	joining_options_complete(&o, NULL);
 	user_ports_init(&ports);
 	if (exchange->keyed)
-		memcpy(o.key, exchange->key, sizeof(o.key));
+		memcpy(o->key, exchange->key, sizeof(o->key));
 	outcome = (struct joining_outcome){
-		joining_init(&j, &o, launch->rank, launch->ranks, launch_exchange_call, exchange),
+		joining_init(&j, o, launch->rank, launch->ranks, launch_exchange_call, exchange),
 		launch->rank
 	};
 	j.ports = backend == COLLSOCK_BACKEND_USER ? &ports : NULL;
@@ -102,7 +102,7 @@ static int launch_join(const struct launch *launch, struct launch_exchange *exch
 		joining_text(&j, outcome, false, text, bytes);
 	joining_free(&j);
 	user_ports_free(&ports);
-	explicit_bzero(o.key, sizeof(o.key));
+	explicit_bzero(o->key, sizeof(o->key));
 	return outcome.error;
 }
 
@@ -110,13 +110,17 @@ int launch_prepare(struct launch *launch, struct launch_values *values, char *te
 		   size_t bytes)
 {
 	struct launch_exchange exchange;
+	struct collsock_options o;
 	int err;
 
 	launch_set_job(launch);
-	err = launch_exchange_open(&exchange, launch, 0, text, bytes);
+	joining_options_complete(&o, NULL);
+	err = launch_multicast(&o, text, bytes);
+	if (!err)
+		err = launch_exchange_open(&exchange, launch, 0, text, bytes);
 	if (err)
 		return err;
-	err = launch_join(launch, &exchange, values, text, bytes);
+	err = launch_join(launch, &o, &exchange, values, text, bytes);
 	launch_exchange_close(&exchange);
 	return err;
 }

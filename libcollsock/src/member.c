@@ -61,8 +61,8 @@ static int member_from_mac(struct collsock_member *m, const __u8 address[ETH_ALE
 
 /* ---- of text ---- */
 
-/* Six pairs of digits: ether_aton(3) would take single ones, too, and anything behind them. */
-static int member_parse_mac(__u8 mac[ETH_ALEN], const char *text)
+/* ether_aton(3) would take single digits, too, and anything behind them. */
+int member_parse_mac(__u8 mac[ETH_ALEN], const char *text)
 {
 	int length = 0;
 

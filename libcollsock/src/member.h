@@ -3,6 +3,7 @@
 #ifndef COLLSOCK_MEMBER_H
 #define COLLSOCK_MEMBER_H
 
+#include <net/ethernet.h>
 #include <sys/socket.h>
 #include <linux/collsock.h>
 
@@ -18,6 +19,15 @@
  * this host has no such interface.
  */
 int member_from_text(struct collsock_member *m, const char *text, __u16 port);
+
+/**
+ * member_parse_mac() - a MAC address, of six pairs of hexadecimal digits
+ * @mac: out
+ * @text: nothing else
+ *
+ * Return: is it one?
+ */
+int member_parse_mac(__u8 mac[ETH_ALEN], const char *text);
 
 /**
  * member_from_sockaddr() - a host by its address as other sockets have it

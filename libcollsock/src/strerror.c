@@ -69,8 +69,8 @@ static const struct advice advices[] = {
 		"join after fork(), or open with COLLSOCK_OPEN_KEEP",
 	}, {
 		EOPNOTSUPP, CALL,
-		"this kernel does not support what was asked for, or this group has no scans as its ranks are not placed on hosts in their order",
-		"compare with collsock_features(), or use a newer module; number ranks host by host",
+		"this kernel does not support what was asked for, or this group has no scans as its ranks are not placed on hosts in their order, or ranks in user space have no multicast address",
+		"compare with collsock_features(), or use a newer module; number ranks host by host; join without a multicast address",
 	}, {
 		ERANGE, CALL, "the group has reserved nothing for the degree that the post names",
 		"name the degree of the group or one of its degrees, or join with this one among them",
@@ -100,7 +100,7 @@ static const struct advice advices[] = {
 		"give a key (a key file), start all ranks of a host alike, or allow it: collsock set require_keys 0, same_policy 0",
 	}, {
 		EADDRNOTAVAIL, CALL, "not an address of this host, or not a host's address at all",
-		"see ip address: the rank that joins needs an address and the UDP port of this host",
+		"see ip address: the rank that joins needs an address and the UDP port of this host; with a multicast address, that of a network that has multicast",
 	}, {
 		EADDRINUSE, CALL, "rank already joined, group left a moment ago, or port in use",
 		"give each process its own rank, and each run a new nonce; see collsock doctor",

@@ -76,6 +76,9 @@ static int join_copy(struct user_request *r, const u8 *request, size_t bytes)
 	err = coll_descriptor_normalise(&r->join);
 	if (err)
 		return err;
+	/* Copies go to one port of all hosts, and here each rank has its own. */
+	if (coll_menu_multicasts(&r->join))
+		return -EOPNOTSUPP;
 	if (bytes != size + coll_descriptor_tables(&r->join))
 		return -EINVAL;
 	/* Anybody on the network can send to the port. */

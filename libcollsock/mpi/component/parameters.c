@@ -25,6 +25,7 @@ const char *const cm_setting_names[CM_SETTINGS] = {
 	[CM_SETTING_ALGORITHM] = PREFIX "algorithm",
 	[CM_SETTING_NETWORK] = PREFIX "network",
 	[CM_SETTING_BEARER] = PREFIX "bearer",
+	[CM_SETTING_MULTICAST] = PREFIX "multicast",
 };
 
 /* For ompi_info; the manual page has more. */
@@ -53,6 +54,8 @@ static const char *const parameters_help[CM_SETTINGS] = {
 		"Hosts communicate over this network, as 10.1.0.0/16",
 	[CM_SETTING_BEARER] =
 		"How packets travel: udp, or ethernet, without IP",
+	[CM_SETTING_MULTICAST] =
+		"Multicast address for what all hosts get, as 239.7.7.7",
 };
 
 static int parameters_priority;

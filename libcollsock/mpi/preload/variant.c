@@ -31,6 +31,7 @@ const char *const cm_setting_names[CM_SETTINGS] = {
 	[CM_SETTING_ALGORITHM] = "COLLSOCK_MPI_ALGORITHM",
 	[CM_SETTING_NETWORK] = "COLLSOCK_MPI_NETWORK",
 	[CM_SETTING_BEARER] = "COLLSOCK_MPI_BEARER",
+	[CM_SETTING_MULTICAST] = "COLLSOCK_MPI_MULTICAST",
 };
 
 const char *cm_setting_text(enum cm_setting setting)
