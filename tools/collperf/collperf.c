@@ -5,7 +5,6 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <netinet/ether.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -42,7 +41,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @socket: of this rank
  * @key_file: or NULL
  * @mac: enum collsock_mac
- * @multicast: multicast address, of Ethernet; all zero: none
+ * @multicast: multicast address; all zero: none
  * @id: of the group
  * @nonce: of this instance of the group
  * @room: bytes that the group can carry, if its operation has fewer
@@ -58,7 +57,7 @@ struct collperf {
 	struct collsock	*socket;
 	const char	*key_file;
 	unsigned int	mac;
-	struct ether_addr multicast;
+	uint8_t		multicast[16];
 	uint64_t	id;
 	uint64_t	nonce;
 	uint32_t	room;
@@ -256,7 +255,7 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 
 	request->degree = c->options.degree;
 	request->mac = c->mac;
-	memcpy(request->multicast, &c->multicast, sizeof(c->multicast));
+	memcpy(request->multicast, c->multicast, sizeof(c->multicast));
 	/* With multicast the barrier that follows an operation is one, too. */
 	if (!request->multicast[0])
 		request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
@@ -368,8 +367,8 @@ static void take(void *context, int letter, const char *value)
 					    sizeof(mac_names) / sizeof(*mac_names));
 		break;
 	case 'A':
-		if (!ether_aton_r(value, &c->multicast) || !(c->multicast.ether_addr_octet[0] & 1))
-			errx(EXIT_USAGE, "--multicast: %s is no group address of Ethernet", value);
+		if (collsock_multicast_from_text(value, c->multicast))
+			errx(EXIT_USAGE, "--multicast: %s is no multicast address", value);
 		break;
 	case 'T':
 		team_parse(&c->team, value);
@@ -426,8 +425,9 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        without it hosts must allow it:\n"
 			"                        collsock set require_keys 0\n"
 			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n"
-			"  -A, --multicast ADDRESS  a group address of Ethernet: what all hosts\n"
-			"                        get is sent to all at once\n"
+			"  -A, --multicast ADDRESS  such as 239.7.7.7, ff15::7, or for --ethernet\n"
+			"                        03:00:00:00:00:01: what all hosts get is sent to all\n"
+			"                        at once\n"
 			"  -B, --max-bytes N     the group can carry N bytes, though the operation may\n"
 			"                        have fewer, or none\n"
 			"  -G, --segment N       payload of a packet, a multiple of 16, 48 to 8640\n"
