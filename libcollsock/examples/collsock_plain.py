@@ -103,28 +103,33 @@ def members(hosts):
             raise ValueError(f"host of rank {rank}: {error}") from None
 
 
-def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0, degree=0):
+def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0, degree=0,
+                 multicast=None):
     """The argument of JOIN: the request, the hosts, and the host of each rank."""
     index = {}
     host_of_rank = [index.setdefault(host, len(index)) for host in members(hosts)]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
                        len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0, 0,
-                       bytes(16), degree, 0, bytes(2), 0, bytes(16))
+                       bytes(16), degree, 0, bytes(2), 0,
+                       parse_address(multicast)[1] if multicast else bytes(16))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
-def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0, degree=0):
+def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0, degree=0,
+         multicast=None):
     """Join a group as one rank; hosts is a list of (address, port), one for each rank.
 
     Ranks with the same address and port are on the same host. id, nonce, key, hosts, window,
-    max_bytes (the largest payload, up to 65536; 0: what one packet holds) and degree (with
-    how many hosts, itself included, a host exchanges in a round; 0: 2) must be equal on all
+    max_bytes (the largest payload, up to 65536; 0: what one packet holds), degree (with how many
+    hosts, itself included, a host exchanges in a round; 0: 2) and multicast (an address of the
+    hosts' family, to which what all are to have is sent once; None: none) must be equal on all
     ranks, and the nonce new for each instance of the group. Returns the socket; close it to
     leave.
     """
     sock = socket.socket(family(), socket.SOCK_SEQPACKET, 0)
     try:
-        request = join_request(hosts, rank, group_id, nonce, key, window, max_bytes, degree)
+        request = join_request(hosts, rank, group_id, nonce, key, window, max_bytes, degree,
+                               multicast)
         sock.setsockopt(SOL_COLLSOCK, COLLSOCK_JOIN, request)
     except BaseException:
         sock.close()

@@ -172,6 +172,39 @@ TEST_F(group, a_mac_address_is_a_host)
 	EXPECT_EQ(-EPFNOSUPPORT, collsock_group_add_host(self->group, "10.1.2.3", 0));
 }
 
+TEST(multicast_addresses_are_those_of_several_hosts)
+{
+	static const struct {
+		const char *text;
+		__u8 bytes[16];
+	} good[] = {
+		{ "239.7.7.7", { 239, 7, 7, 7 } },
+		{ "ff15::7:8", { 0xff, 0x15, [13] = 7, [15] = 8 } },
+		{ "03:00:00:00:00:Ab", { 3, [5] = 0xab } },
+	};
+	static const struct {
+		const char *text;
+		int error;
+	} bad[] = {
+		{ "10.0.0.1", -EADDRNOTAVAIL }, { "255.255.255.255", -EADDRNOTAVAIL },
+		{ "fd00::1", -EADDRNOTAVAIL }, { "02:00:00:00:00:01", -EADDRNOTAVAIL },
+		{ "", -EINVAL }, { "all", -EINVAL }, { "239.7.7.7x", -EINVAL },
+		{ "03:00:00:00:00:1", -EINVAL }, { "ff15::7%lo", -EINVAL },
+	};
+	__u8 address[16];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		EXPECT_EQ(0, collsock_multicast_from_text(good[i].text, address));
+		EXPECT_EQ(0, memcmp(address, good[i].bytes, sizeof(address)));
+	}
+	memset(address, 0, sizeof(address));
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		EXPECT_EQ(bad[i].error, collsock_multicast_from_text(bad[i].text, address))
+			TH_LOG("%s", bad[i].text);
+	EXPECT_EQ(0, address[0]);
+}
+
 TEST_F(group, text_and_sockaddr_make_the_same_request)
 {
 	struct sockaddr_in ipv4 = { .sin_family = AF_INET, .sin_port = htons(9000) };

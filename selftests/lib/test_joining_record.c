@@ -147,6 +147,7 @@ TEST_F(records, a_rank_with_other_options_is_blamed_and_the_option_named)
 	EXPECT_TERM(features = 1ULL << 40, "rank 2 has features 1099511627776");
 	EXPECT_TERM(algorithms = 2, "rank 2 has algorithms 2");
 	EXPECT_TERM(degrees = 4, "rank 2 has degrees 4");
+	EXPECT_TERM(multicast[0] = 239, "rank 2 has another multicast in its options than rank 0");
 	EXPECT_TERM(algorithm[1] = 3, "rank 2 has another algorithm in its options than rank 0");
 	EXPECT_TERM(degree = 8, "rank 2 has degree 8");
 	EXPECT_TERM(mac = 2, "rank 2 has mac 2");

@@ -10,7 +10,9 @@
 
 #include "fake_kernel.h"
 #include "../harness.h"
+#include "joining_options.h"
 #include "launch_find.h"
+#include "launch_multicast.h"
 #include "launch_request.h"
 #include "meeting_self.h"
 
@@ -34,6 +36,33 @@ static void set_environment(const char * const *settings)
 		unsetenv(variables[i]);
 	for (; *settings; settings++)
 		putenv((char *)*settings);
+}
+
+TEST(the_environment_names_a_multicast_address_unless_the_options_do)
+{
+	static const __u8 ipv6[16] = { 0xff, 0x15, [15] = 7 }, ipv4[16] = { 239, 7, 7, 7 };
+	struct collsock_options o;
+	char text[200] = "";
+
+	ASSERT_EQ(0, joining_options_complete(&o, NULL));
+	ASSERT_EQ(0, launch_multicast(&o, text, sizeof(text)));
+	EXPECT_FALSE(joining_options_multicast(&o));
+	setenv("COLLSOCK_MULTICAST", "ff15::7", 1);
+	ASSERT_EQ(0, launch_multicast(&o, text, sizeof(text)));
+	EXPECT_EQ(0, memcmp(o.multicast, ipv6, sizeof(ipv6)));
+	EXPECT_EQ(AF_INET6, o.family);
+	setenv("COLLSOCK_MULTICAST", "239.7.7.7", 1);
+	ASSERT_EQ(0, launch_multicast(&o, text, sizeof(text)));
+	EXPECT_EQ(0, memcmp(o.multicast, ipv6, sizeof(ipv6)));
+	ASSERT_EQ(0, joining_options_complete(&o, NULL));
+	ASSERT_EQ(0, launch_multicast(&o, text, sizeof(text)));
+	EXPECT_EQ(0, memcmp(o.multicast, ipv4, sizeof(ipv4)));
+	EXPECT_EQ(AF_INET, o.family);
+	setenv("COLLSOCK_MULTICAST", "10.0.0.1", 1);
+	ASSERT_EQ(0, joining_options_complete(&o, NULL));
+	EXPECT_EQ(-EINVAL, launch_multicast(&o, text, sizeof(text)));
+	EXPECT_STREQ("COLLSOCK_MULTICAST: \"10.0.0.1\" is no multicast address", text);
+	unsetenv("COLLSOCK_MULTICAST");
 }
 
 #define BY_HAND "COLLSOCK_RENDEZVOUS=node1:80", "COLLSOCK_RANK=3", "COLLSOCK_RANKS=4"

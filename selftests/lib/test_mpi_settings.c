@@ -14,7 +14,7 @@ static const char *const variables[] = {
 	"COLLSOCK_MPI", "COLLSOCK_MPI_AFTER", "COLLSOCK_MPI_MAX_BYTES", "COLLSOCK_MPI_WINDOW",
 	"COLLSOCK_MPI_PORT", "COLLSOCK_MPI_LIVENESS", "COLLSOCK_MPI_SPIN", "COLLSOCK_MPI_VERBOSE",
 	"COLLSOCK_MPI_SUMMARY", "COLLSOCK_MPI_ALGORITHM", "COLLSOCK_MPI_NETWORK",
-	"COLLSOCK_MPI_BEARER",
+	"COLLSOCK_MPI_BEARER", "COLLSOCK_MPI_MULTICAST",
 };
 
 FIXTURE(settings)
@@ -169,6 +169,20 @@ TEST_F(settings, algorithms)
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=exchange,allreduce=exchange"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=65"));
+}
+
+TEST_F(settings, the_multicast_address_is_one)
+{
+	static const __u8 ipv4[16] = { 239, 7, 7, 7 }, mac[16] = { 3, [5] = 7 };
+
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_MULTICAST", "239.7.7.7"));
+	EXPECT_EQ(0, memcmp(ipv4, self->got.multicast, sizeof(ipv4)));
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_MULTICAST", "03:00:00:00:00:07"));
+	EXPECT_EQ(0, memcmp(mac, self->got.multicast, sizeof(mac)));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "10.0.0.1"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "02:00:00:00:00:07"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "fd00::1"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "yes"));
 }
 
 TEST_F(settings, the_bearer_is_udp_or_ethernet)

@@ -113,6 +113,14 @@ def test_request_holds_hosts_then_the_host_of_each_rank():
     equal(got[fixed + 3 * 24:], struct.pack("=4I", 0, 1, 0, 2))
 
 
+def test_request_has_a_multicast_address():
+    got = request.join_request(["fd00::1", "fd00::2"], 0, 5, 6, None, {}, "ff15::7:7")
+    equal(layout.JOIN_HEAD.unpack_from(got)[20:],
+          (bytes.fromhex("ff15") + bytes(11) + bytes([7, 0, 7]),))
+    got = request.join_request(["02:00:00:00:00:01"], 0, 5, 6, None, {}, "03:00:00:00:00:07")
+    equal(layout.JOIN_HEAD.unpack_from(got)[20:], (bytes([3, 0, 0, 0, 0, 7]) + bytes(10),))
+
+
 def test_members_of_every_family():
     equal(request.member("fd00::1")[8:], bytes([0xfd]) + bytes(14) + bytes([1]))
     equal(request.member("52:54:00:12:34:Ff")[:14],
@@ -138,6 +146,10 @@ def test_bad_arguments_of_join_are_named():
             (TypeError, "no limit windows", two, 0, {"windows": 1})):
         refused(kind, words, asked, hosts, rank, **options)
     refused(ValueError, "nonce is -1", collsock.join, two, 0, nonce=-1)
+    for address, words in (("10.0.0.9", "not a multicast address"), ("all", "is not an IPv4"),
+                           ("02:00:00:00:00:01", "not a multicast address"),
+                           ("ff15::7", "of another address family")):
+        refused(ValueError, words, collsock.join, two, 0, nonce=1, multicast=address)
 
 
 def test_key_file_that_is_none_is_refused():

@@ -552,7 +552,7 @@ TEST(what_the_environment_says_is_checked)
 	EXPECT_EQ(-EOPNOTSUPP, collsock_open(&s, COLLSOCK_OPEN_INHERIT));
 }
 
-static int join_by_hand(__u32 ranks_here, const __u8 *key)
+static int join_by_hand(__u32 ranks_here, const __u8 *key, const char *multicast)
 {
 	struct collsock_group *group;
 	struct collsock *s;
@@ -562,6 +562,8 @@ static int join_by_hand(__u32 ranks_here, const __u8 *key)
 	while (ranks_here--)
 		collsock_group_add_host(group, "127.0.0.1", 17620);
 	collsock_group_add_host(group, "127.0.0.1", 17621);
+	if (multicast)
+		collsock_multicast_from_text(multicast, collsock_group_request(group)->multicast);
 	err = collsock_open(&s, 0);
 	if (!err)
 		err = collsock_join(s, group, 0);
@@ -576,10 +578,11 @@ TEST(what_a_rank_in_user_space_cannot_be_is_refused)
 
 	setenv("COLLSOCK_BACKEND", "user", 1);
 	/* Anybody can send to its port. */
-	EXPECT_EQ(-EACCES, join_by_hand(1, NULL));
+	EXPECT_EQ(-EACCES, join_by_hand(1, NULL, NULL));
 	/* It has its port for itself. */
-	EXPECT_EQ(-E2BIG, join_by_hand(2, key));
-	EXPECT_EQ(0, join_by_hand(1, key));
+	EXPECT_EQ(-E2BIG, join_by_hand(2, key, NULL));
+	EXPECT_EQ(-EOPNOTSUPP, join_by_hand(1, key, "239.7.7.7"));
+	EXPECT_EQ(0, join_by_hand(1, key, NULL));
 }
 
 TEST_HARNESS_MAIN

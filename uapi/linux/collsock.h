@@ -173,8 +173,8 @@ struct collsock_member {
  * @max_result_bytes: largest vector that has a block for each rank and is not reduced, up to
  *	COLLSOCK_MAX_RESULT, of COLLSOCK_MAX_SEGMENTS segments; less than @max_bytes is the same as
  *	@max_bytes; 0: 16 bytes for each rank, up to COLLSOCK_MAX_PAYLOAD
- * @multicast: multicast address of the network on which all hosts are, in the form of
- *	&collsock_member.address: what a barrier, an allreduce or a broadcast sends to all goes
+ * @multicast: multicast address of the network on which all hosts are, of their family and in the
+ *	form of &collsock_member.address: what a barrier, an allreduce or a broadcast sends to all goes
  *	there once, ahead of the tree. Up to COLLSOCK_MAX_MULTICAST_HOSTS hosts. All zero: none
  *
  * All of it but @size, @rank, and the scope ids of members, is equal on all ranks of the

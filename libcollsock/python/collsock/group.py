@@ -24,7 +24,7 @@ SUM = Operator.SUM
 
 def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | None = None,
          id: int = 1, backend: str = "auto", keep_in_child: bool = False,
-         **limits: int) -> Group:
+         multicast: str | None = None, **limits: int) -> Group:
     """Join a group as one rank.
 
     hosts: the address of each rank's host, or (address, port); equal ones share a host, but not
@@ -36,12 +36,14 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
     backend: "kernel", "user" (libcollsock in this process) or "auto"; of this rank
     keep_in_child: a forked child keeps its copy of the descriptor; else, and in user space, it is
         closed there
+    multicast: address to which what all are to have is sent once, such as "239.7.7.7", of a network
+        on which all hosts are
     limits: max_bytes, max_result_bytes, window, segment_bytes, liveness_ms, degree
 
     All but rank, backend and keep_in_child must be equal on all ranks. Does not wait for them: the
     first operation does.
     """
-    asked = request.join_request(hosts, rank, id, nonce, key, limits)
+    asked = request.join_request(hosts, rank, id, nonce, key, limits, multicast)
     return Group(backends.join(backends.open_socket(backend), asked), keep_in_child)
 
 
@@ -63,6 +65,7 @@ class Group(Member):
     @classmethod
     def from_exchange(cls, exchange: meeting.Exchange, rank: int, ranks: int, *,
                       backend: str = "auto", keep_in_child: bool = False,
+                      multicast: str | None = None,
                       **limits: int) -> Group:
         """Join with what the ranks tell each other, without hosts, key and nonce.
 
@@ -81,7 +84,7 @@ class Group(Member):
                     raise record.cannot_join(rank, number)
                 hosts = meeting.hosts_of(records)
                 asked = request.join_request(hosts, rank, records[0].id, records[0].nonce,
-                                             records[0].key, limits)
+                                             records[0].key, limits, multicast)
                 try:
                     backends.join(sock, asked, ports.take(hosts[rank]) if in_user_space else -1)
                 except OSError as failed:

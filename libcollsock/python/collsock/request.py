@@ -90,8 +90,22 @@ def check_limits(limits: Limits) -> dict[str, int]:
     return {name: check_number(name, limits.get(name, 0), most) for name, most in MOST.items()}
 
 
+def multicast_address(name: str | None, hosts: Sequence[bytes]) -> bytes:
+    """A multicast address as bytes, of the family of the hosts; zeros for none."""
+    if name is None:
+        return bytes(16)
+    family, packed = parse_address(name)
+    several = packed[0] & 1 if family == socket.AF_PACKET else ipaddress.ip_address(
+        packed).is_multicast
+    if not several:
+        raise ValueError(f"{name!r} is not a multicast address")
+    if family != layout.MEMBER.unpack(hosts[0])[0]:
+        raise ValueError(f"{name!r} is of another address family than the hosts")
+    return packed.ljust(16, b"\0")
+
+
 def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
-                 key: bytes | None, limits: Limits) -> bytes:
+                 key: bytes | None, limits: Limits, multicast: str | None = None) -> bytes:
     """The argument of JOIN: the request, the hosts, and the host of each rank."""
     if isinstance(hosts, str):
         raise TypeError(f"hosts is {hosts!r}, not a list with the host of each rank")
@@ -106,7 +120,8 @@ def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
         check_number("nonce", nonce, 2**64 - 1),
         bytes(layout.KEY_BYTES) if key is None else check_key(key), len(index), len(hosts), rank,
         value["max_bytes"], value["window"], value["segment_bytes"], value["liveness_ms"], 0, 0, 0,
-        bytes(16), value["degree"], 0, bytes(2), value["max_result_bytes"], bytes(16))
+        bytes(16), value["degree"], 0, bytes(2), value["max_result_bytes"],
+        multicast_address(multicast, list(index)))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
