@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import socket
+import subprocess
 import typing
 
 from collsock_test import (
@@ -164,6 +165,13 @@ def copies_of(ranks):
     return [rank.stats().copies_received for rank in ranks]
 
 
+def doctor(name):
+    """What the command finds of multicast."""
+    done = subprocess.run(["ip", "netns", "exec", name, TOOL, "-j", "doctor"], text=True,
+                          stdout=subprocess.PIPE, check=False)
+    return [found for found in json.loads(done.stdout) if found["check"] == "multicast"]
+
+
 # ---- operations ----
 
 @test_each(*((name, snooping) for name in BEARERS for snooping in (0, 1)
@@ -181,6 +189,8 @@ def copies_carry_barriers_sums_and_broadcasts(name, snooping):
             at_least(f"barriers by copies at rank {number}",
                      after[number].copies_received - before[number].copies_received,
                      count * 3 // 4)
+        equal("findings", [found["result"] for host in ("b0", "b1") for found in doctor(host)],
+              ["ok", "ok"])
         sums_and_numbers(ranks, work(30))
         at_least("copies of another source", ranks[2].stats().copies_sent, 1)
         end(ranks)
@@ -213,6 +223,9 @@ def a_network_without_multicast_costs_a_few_packets(name):
         barriers(ranks, 60)
         at_most("copies", ranks[0].stats().copies_sent, 16 + 2)
         equal("copies that came", copies_of(ranks), [0] * HOSTS)
+        for host, words in ("b0", "rarely report"), ("b1", "come here"):
+            equal(f"{words} at {host}", [found["result"] for found in doctor(host)
+                                         if words in found["finding"]], ["note"])
         end(ranks)
 
 

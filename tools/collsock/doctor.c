@@ -33,6 +33,7 @@ static const struct {
 	{ "reachability",	doctor_reach },
 	{ "interrupts",		doctor_coalescing },
 	{ "ethernet",		doctor_ethernet,	true },
+	{ "multicast",		doctor_multicast,	true },
 	{ "timers",		doctor_timers },
 	{ "backlog",		doctor_backlog },
 	{ "neighbours",		doctor_neighbours },

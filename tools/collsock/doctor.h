@@ -116,6 +116,8 @@ void doctor_coalescing(struct doctor *d);
 void doctor_check_delays(struct doctor *d, const char *device);
 void doctor_ethernet(struct doctor *d);
 
+void doctor_multicast(struct doctor *d);
+
 void doctor_timers(struct doctor *d);
 void doctor_backlog(struct doctor *d);
 void doctor_neighbours(struct doctor *d);
