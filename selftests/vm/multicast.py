@@ -20,6 +20,7 @@ from collsock_test import (
 from ethernet_common import ETHERTYPE, Frames
 from filters_common import CGROUPS, EGRESS, INGRESS, ControlGroup, deny_address
 from frames_common import IPV4, IPV6, addressed
+from leftovers import load, unload
 
 HOSTS = 5
 MAC = "02:00:00:00:0a:{:02x}"
@@ -267,6 +268,39 @@ def the_address_is_there_while_a_group_needs_it(name):
         barriers(second, LEARNED)
         end(second)
         eventually("without groups", there, False)
+
+
+@test_each(*BEARERS)
+def it_is_gone_with_the_module_and_the_namespace(name):
+    """Also of a group that lingers, as others have not acknowledged what it has posted"""
+    bearer = BEARERS[name]
+    with bridge_of_namespaces():
+        ranks = ranks_of(bearer)
+        barriers(ranks, 2)
+        command("ip", "-n", "bb", "link", "set", "b1", "down")
+        try:
+            ranks[1].post()
+            for rank in ranks:
+                rank.close()
+            equal("while it lingers", bearer.group in addresses("b1"), True)
+            unload()
+            equal("without the module", bearer.group in addresses("b1"), False)
+            load()
+        finally:
+            command("ip", "-n", "bb", "link", "set", "b1", "up")
+        namespace_has_gone("bx")
+        command("ip", "netns", "add", "bx")
+        try:
+            ip_batch((), "link add cable netns bx address 02:00:00:00:0a:01 type veth "
+                     "peer name end netns bx")
+            ip_batch(("-n", "bx"), "link set cable up", "address add 10.66.0.2/24 dev cable",
+                     "address add fd66::2/64 dev cable nodad")
+            rank = rank_on("bx")
+            rank.join(descriptor_of(bearer), 1)
+            rank.post()
+            rank.close()
+        finally:
+            command("ip", "netns", "delete", "bx")
 
 
 def end_one(ranks):
