@@ -23,7 +23,7 @@
  * wakes. What is too much for one event is left to turns (core/work.h, turns.h): so are
  * wake-ups. A timer that expires asks for a turn, too.
  *
- * Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
+ * Lock order: lock_sock, the group's lock of joining (instance_join.c), RTNL, the namespace's
  * mutex, an instance's lock, the lock of a CPU's turns; no two of the last two.
  */
 #ifndef COLL_INSTANCE_H
