@@ -116,6 +116,7 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 {
 	struct coll_ahead *a = coll_peer_ahead(peer);
 	struct coll_message *m, *next;
+	u32 checks = a->count;
 
 	list_for_each_entry_safe(m, next, &a->messages, link) {
 		u64 due = ahead_due(peer, m);
@@ -130,6 +131,8 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 		coll_peer_forget(m, false, now);
 		coll_peer_send(peer, m, now);
 	}
+	/* Last, so that something is sent in each event, however little it may do. */
+	coll_work_do(peer->group, checks * COLL_WORK_CHECK);
 }
 
 /**

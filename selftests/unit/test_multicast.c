@@ -6,6 +6,7 @@
 #include "multicast.h"
 #include "net_fixture.h"
 #include "seed.h"
+#include "work.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 #define MS	((u64)NSEC_PER_MSEC)
@@ -40,7 +41,7 @@ static bool lose_to_1(const struct world_packet *p)
 
 /* ---- groups ---- */
 
-static void make(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts, u8 degree)
+static void describe(struct unit_network *n, u32 hosts, u8 degree)
 {
 	unit_network_init(n, hosts, seed_start());
 	n->world.link.spread_ns = 0;
@@ -54,6 +55,11 @@ static void make(struct __test_metadata *_metadata, struct unit_network *n, u32 
 	}
 	n->tap = tap;
 	copy_lost = NULL;
+}
+
+static void make(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts, u8 degree)
+{
+	describe(n, hosts, degree);
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
@@ -279,6 +285,58 @@ TEST_F(net, where_no_copy_arrives_its_source_pauses_longer_and_longer)
 	learn(_metadata, &self->n);
 	barriers(_metadata, &self->n, 10);
 	EXPECT_EQ(10 * 7, unicast);
+}
+
+/* ---- work ---- */
+
+#define CHILDREN	COLLSOCK_MAX_DEGREE
+/* What an event may look at, and the messages of one connection more */
+#define LOOKED_AT_AT_ONCE	(COLL_WORK_MOST / COLL_WORK_CHECK + COLL_PEER_WINDOW)
+
+/* The root has sent copies of as many broadcasts as there can be; no child says that it has any. */
+static void carry_full_windows(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	struct coll_group *g = unit_group(n, 0);
+	struct coll_peer *peer;
+	u32 op;
+
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		peer->congestion.window = COLL_PEER_WINDOW;
+		peer->send.limit = COLL_PEER_WINDOW;
+		ASSERT_TRUE(coll_peer_ahead(peer)->receives);
+	}
+	copy_lost = lose_all;
+	for (op = 1; op < COLL_PEER_WINDOW; op++) {
+		g->multicast.silent = 0;
+		ASSERT_EQ(0, unit_post_value(n, 0, COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, op));
+	}
+	unit_turns(n);
+	for (peer = g->peers.all; peer; peer = peer->all)
+		ASSERT_LE(COLL_PEER_WINDOW - 2, coll_peer_ahead(peer)->count);
+}
+
+TEST_F(net, an_event_looks_at_a_limited_number_of_messages_that_copies_have_carried)
+{
+	struct unit_network *n = &self->n;
+	struct coll_peer *peer;
+	struct coll_group *g;
+	u32 looked_at = 0;
+
+	describe(n, 1 + CHILDREN, CHILDREN);
+	n->join.window = COLL_PEER_WINDOW;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	learn(_metadata, n);
+	g = unit_group(n, 0);
+	carry_full_windows(_metadata, n);
+	for (peer = g->peers.all; peer; peer = peer->all)
+		peer->due_ns = n->world.now;
+	coll_group_expire(g, n->world.now);
+	for (peer = g->peers.all; peer; peer = peer->all)
+		if (peer->due_ns > n->world.now)
+			looked_at += coll_peer_ahead(peer)->count;
+	EXPECT_LT(0, looked_at);
+	EXPECT_GE(LOOKED_AT_AT_ONCE, looked_at);
+	expect_settled(_metadata, n);
 }
 
 /* ---- which copies are believed ---- */
