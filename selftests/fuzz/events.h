@@ -27,6 +27,9 @@ enum fuzz_event {
 	EVENTS
 };
 
+/* In the second byte: the group has a multicast address */
+#define WITH_MULTICAST	64
+
 /* Bits of "how" */
 #define CHANGE_RESEAL	1	/* by an attacker with the key */
 #define CHANGE_LENGTH	8	/* an operand follows: bytes off, or on */

@@ -81,6 +81,27 @@ static u32 check_held(const struct coll_peer *peer)
 	return count;
 }
 
+/* What multicast has carried: it has no packet, and is neither sent nor held. */
+static u32 check_ahead(const struct coll_peer *peer)
+{
+	const struct coll_ahead *a;
+	const struct coll_message *m;
+	u32 count = 0;
+
+	if (!coll_group_multicasts(peer->group))
+		return 0;
+	a = coll_peer_ahead(peer);
+	list_for_each_entry(m, &a->messages, link) {
+		check_message(peer, m);
+		FUZZ_EQUAL(m->first, 0, "packet of a message that was not sent");
+		FUZZ_EQUAL(m->tries, COLL_AHEAD, "tries of what multicast has carried");
+		count++;
+	}
+	FUZZ_EQUAL(a->count, count, "messages that multicast has carried");
+	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages carried by multicast", count);
+	return count;
+}
+
 /* What is due and exceeds what one event may do follows soon after @now. */
 #define PAUSE_NS	(100 * NSEC_PER_USEC)
 
@@ -100,8 +121,9 @@ static void check_peers(const struct coll_group *g, u64 now)
 
 	for (peer = g->peers.all; peer; peer = peer->all) {
 		u32 waiting = check_sent(peer), kept = check_held(peer);
+		u32 ahead = check_ahead(peer);
 
-		if (waiting || kept || peer->ack.owed)
+		if (waiting || kept || ahead || peer->ack.owed)
 			check_deadline(g, peer, now);
 		FUZZ_EXPECT(peer->host < g->hosts && peer->host != g->self, "peer %u", peer->host);
 		held += kept;

@@ -54,7 +54,7 @@ static void later_packets(void)
 	write_seed("wire", "unknown-part", 0x80, packet, sizeof(packet));
 }
 
-static void real_packets(void)
+static void real_packets(bool multicast)
 {
 	static struct unit_network n;
 	s64 values[3] = { 1, 2, 3 };
@@ -64,6 +64,7 @@ static void real_packets(void)
 	n.tap = write_packet;
 	n.world.link.loss = 50;
 	n.world.link.duplication = 50;
+	n.join.multicast[0] = multicast;
 	if (unit_join_all(&n, NULL))
 		exit(1);
 	for (op = 0; op < 20; op++) {
@@ -156,17 +157,27 @@ static void begin_shared(u8 locals, bool segments)
 	script[1] += segments ? 8 : 0;
 }
 
-/* Once for each amount of work that an event may do */
+static void write_script(const char *name, const char *how)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s-%s", name, how);
+	write_seed("packets", full, script[0], script + 1, script_bytes - 1);
+}
+
+/* Once for each amount of work that an event may do, and once with multicast */
 static void end(const char *name)
 {
-	char with_work[64];
+	static const char * const amounts[] = { "0", "1", "2", "3" };
 	u8 work;
 
 	for (work = 0; work < 4; work++) {
-		snprintf(with_work, sizeof(with_work), "%s-%u", name, work);
 		script[3] = (script[3] & 0x3f) | work << 6;
-		write_seed("packets", with_work, script[0], script + 1, script_bytes - 1);
+		write_script(name, amounts[work]);
 	}
+	script[1] |= WITH_MULTICAST;
+	script[3] &= 0x3f;
+	write_script(name, "multicast");
 }
 
 static void post(u8 event, u8 first, u8 last)
@@ -405,7 +416,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	folder = argv[1];
-	real_packets();
+	real_packets(false);
+	real_packets(true);
 	later_packets();
 	requests();
 	scripts_of_hosts();

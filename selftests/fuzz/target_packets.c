@@ -572,6 +572,13 @@ static void inject_sealed(struct siege *s)
 	prefix.known = incarnation_of(s, to, who >> 2 & 3);
 	body.type = 1 + (what & 7);
 	body.acknowledges = what & 0x10;
+	if (who & 0x40)
+		prefix.epoch = incarnation_of(s, who >> 4 & 1 ? from : to, who >> 5 & 1);
+	if (body.type == COLL_PACKET_MULTICAST) {
+		prefix.known = 0;
+		prefix.destination = COLL_WIRE_ALL;
+		body.acknowledges = false;
+	}
 	body.round = fuzz_byte(&s->in);
 	body.segment = what & 0x20 ? fuzz_byte(&s->in) : 0;
 	body.number = fuzz_near(&s->in, number_of(s, from, to));
@@ -596,6 +603,18 @@ static void inject_sealed(struct siege *s)
 		body.payload_bytes = fuzz_byte(&s->in);
 		fuzz_copy(&s->in, payload, body.payload_bytes);
 	}
+	if (body.type == COLL_PACKET_ACK && body.payload_bytes) {
+		const struct coll_position position = {
+			.operation = fuzz_near(&s->in, g->window.oldest), .round = body.round,
+			.bits = fuzz_word(&s->in), .first = fuzz_byte(&s->in),
+		};
+
+		body.flags = COLL_FLAG_POSITION;
+		body.payload_bytes = COLL_WIRE_POSITION;
+		coll_wire_write_position(payload, &position);
+	}
+	if (body.type <= COLL_PACKET_ACK)
+		body.flags |= choice << 8 & COLL_FLAGS_COPIED;
 	coll_wire_side_set(&side, &prefix, &s->group.secret.mac);
 	coll_wire_write(data, &side, &body);
 	s->honest = false;
@@ -715,10 +734,12 @@ static void begin(struct siege *s)
 	request.window = 1 + sizes % 8;
 	if (sizes & 8) {
 		request.segment_bytes = COLLSOCK_MIN_SEGMENT;
-		request.max_bytes = VALUES_BYTES;
+		request.max_bytes = VALUES_REDUCED;
 	}
 	if (sizes & 32)
 		request.max_result_bytes = 2 * request.max_bytes;
+	if (sizes & WITH_MULTICAST)
+		request.multicast[0] = 1;
 	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
 	request.degrees = COLLSOCK_DEGREE(OTHER_DEGREE);
 	request.mac = sizes & 16 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;

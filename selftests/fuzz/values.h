@@ -7,7 +7,8 @@
 #include "reduce.h"
 #include "state.h"
 
-#define VALUES_BYTES	240	/* of a vector */
+#define VALUES_REDUCED	240	/* the longest vector that is reduced */
+#define VALUES_BYTES	(2 * VALUES_REDUCED)	/* one with a block for each rank may be longer */
 
 /*
  * The same in each life, so that it does not matter which one was heard from; and small, so
