@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/hash.h>
 #include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
@@ -537,7 +536,11 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct sock *owner,
  */
 int coll_eth_socket(struct net *net, struct socket **sock)
 {
-	return sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, sock);
+	int err = sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, sock);
+
+	if (!err)
+		sk_set_txhash((*sock)->sk);
+	return err;
 }
 
 /* ---- packets ---- */
@@ -557,13 +560,16 @@ static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_bu
 	return device->type.dev;
 }
 
-/* The packets of a group to a host stay in order, and others share their queues. */
+/*
+ * The packets of a group to a host stay in order, and others share their queues. A tunnel shows
+ * the number to the network, so it says nothing of the kernel's addresses.
+ */
 static u32 eth_flow(const struct sock *owner, const struct collsock_member *to)
 {
 	u32 last;
 
 	memcpy(&last, to->address + ETH_ALEN - sizeof(last), sizeof(last));
-	return hash_ptr((void *)owner, 32) ^ last;
+	return (owner ? READ_ONCE(owner->sk_txhash) : 0) ^ last;
 }
 
 static void eth_push_header(struct sk_buff *skb, const struct collsock_member *self,
