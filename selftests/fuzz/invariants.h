@@ -191,7 +191,8 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 		over += op->lanes[i].round == op->schedule->rounds;
 	}
 	if (op->begun)
-		FUZZ_EQUAL(op->unfinished, op->layout.segments - over, "lanes that have rounds left");
+		FUZZ_EQUAL(op->unfinished, op->layout.segments - over,
+			   "lanes that have rounds left");
 	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->unfinished || unposted || check_left(op),
 		    "operation %llu has nothing to wait for", op->head.number);
 }
