@@ -480,5 +480,19 @@ def a_copy_from_another_address_is_refused(name):
                                    source=group_bytes(bearer, own(bearer, 3))))
 
 
+@test_each(*BEARERS)
+def a_copy_that_was_changed_or_comes_again_changes_nothing(name):
+    bearer = BEARERS[name]
+    with bridge_of_namespaces(), captured(bearer, "b2", "b0") as (ranks, frames, send):
+        copy = [frame for frame in frames if frame[:6] == mac(bearer.frames_to)][-1]
+        with rank_on("b1") as watcher:
+            before = watcher.net_stats().forged
+            send(addressed(copy[:-1] + bytes([copy[-1] ^ 1])))
+            eventually("forged", lambda: watcher.net_stats().forged, before + 1)
+        before = ranks[1].stats().copies_unused
+        send(addressed(copy))
+        eventually("unused", lambda: ranks[1].stats().copies_unused, before + 1)
+
+
 if __name__ == "__main__":
     main(180)
