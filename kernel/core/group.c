@@ -537,7 +537,8 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
  * @bytes: its length
  * @now: time in ns
  *
- * Its source address is not checked, as its MAC names its source.
+ * All members have the key, so the platform has checked that the packet comes from the address of
+ * the source that it names.
  *
  * Return: what was wrong with it. Context: event context (env.h).
  */
