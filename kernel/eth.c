@@ -27,25 +27,43 @@ void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tuna
 	eth->hook = hook;
 	eth->owner = owner;
 	spin_lock_init(&eth->lock);
-	INIT_LIST_HEAD(&eth->devices);
+	xa_init(&eth->devices);
 	xa_init(&eth->allowed);
 }
 
-/* Of any type, if @type is 0. RCU read side, or the lock held. */
-static struct coll_eth_device *eth_find(const struct coll_eth *eth, int ifindex, __be16 type)
-{
-	struct coll_eth_device *device;
+/* A device may be open for two types. */
+#define ETH_TYPES	2
 
-	list_for_each_entry_rcu(device, &eth->devices, link, lockdep_is_held(&eth->lock))
-		if (device->type.dev->ifindex == ifindex && (!type || device->type.type == type))
-			return device;
-	return NULL;
+static unsigned long eth_index(u32 ifindex, u16 type)
+{
+	return (unsigned long)ifindex * ETH_TYPES + (type == COLLSOCK_OTHER_ETHERTYPE);
+}
+
+/*
+ * By which a member sends, or which has its multicast address. RCU read side, bottom halves off, or
+ * the lock held.
+ */
+static struct coll_eth_device *eth_find(const struct coll_eth *eth, const struct collsock_member *m)
+{
+	unsigned long index = eth_index(m->scope_id, m->port);
+	struct coll_eth_device *latest;
+
+	latest = rcu_dereference_check(eth->latest,
+				       rcu_read_lock_any_held() || lockdep_is_held(&eth->lock));
+	if (likely(latest && latest->index == index))
+		return latest;
+	return xa_load((struct xarray *)&eth->devices, index);
 }
 
 /* The lock is held; eth_close_all() follows, without it. */
 static void eth_close(struct coll_eth_device *device, struct list_head *closing)
 {
-	list_del_rcu(&device->link);
+	struct coll_eth *eth = device->eth;
+
+	if (rcu_access_pointer(eth->latest) == device)
+		RCU_INIT_POINTER(eth->latest, NULL);
+	/* Where it was opened: one that moves gets another ifindex. */
+	xa_erase(&eth->devices, device->index);
 	list_add(&device->closing, closing);
 	__dev_remove_pack(&device->type);
 }
@@ -96,6 +114,7 @@ static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
 	if (!device)
 		return ERR_PTR(-ENOMEM);
 	device->eth = eth;
+	device->index = eth_index(self->scope_id, self->port);
 	INIT_LIST_HEAD(&device->copies);
 	device->type.type = htons(self->port);
 	device->type.func = eth->hook;
@@ -111,7 +130,7 @@ static bool eth_is_open(struct coll_eth *eth, const struct collsock_member *self
 	bool open;
 
 	rcu_read_lock();
-	open = eth_find(eth, self->scope_id, htons(self->port));
+	open = eth_find(eth, self);
 	rcu_read_unlock();
 	return open;
 }
@@ -136,9 +155,17 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 	device = eth_device_new(eth, self);
 	if (IS_ERR(device))
 		return PTR_ERR(device);
+	/* Nothing is allocated under the lock. */
+	err = xa_reserve(&eth->devices, device->index, GFP_KERNEL);
+	if (err) {
+		dev_put(device->type.dev);
+		kfree(device);
+		return err;
+	}
 	spin_lock(&eth->lock);
 	device->number = ++eth->opened;
-	list_add_rcu(&device->link, &eth->devices);
+	WARN_ON_ONCE(xa_is_err(xa_store(&eth->devices, device->index, device, 0)));
+	rcu_assign_pointer(eth->latest, device);
 	dev_add_pack(&device->type);
 	if (!eth_stays(eth, device->type.dev)) {
 		eth_close(device, &closing);
@@ -152,11 +179,13 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 /* Those of one device, or all if it is NULL */
 static void eth_close_those(struct coll_eth *eth, const struct net_device *dev)
 {
-	struct coll_eth_device *device, *next;
+	unsigned long first = dev ? eth_index(dev->ifindex, 0) : 0, index;
+	unsigned long last = dev ? first + ETH_TYPES - 1 : ULONG_MAX;
+	struct coll_eth_device *device;
 	LIST_HEAD(closing);
 
 	spin_lock(&eth->lock);
-	list_for_each_entry_safe(device, next, &eth->devices, link)
+	xa_for_each_range(&eth->devices, index, device, first, last)
 		if (!dev || device->type.dev == dev)
 			eth_close(device, &closing);
 	spin_unlock(&eth->lock);
@@ -185,13 +214,14 @@ void coll_eth_close(struct coll_eth *eth)
 void coll_eth_end(struct coll_eth *eth)
 {
 	coll_eth_close(eth);
+	xa_destroy(&eth->devices);
 	xa_destroy(&eth->allowed);
 }
 
 /**
  * coll_eth_forget() - a device leaves the namespace
  * @eth: of the namespace
- * @dev: the device, which is not found by its index any more; RTNL is held
+ * @dev: the device, which is not found by its index any more, but still has it; RTNL is held
  *
  * Context: process.
  */
@@ -210,12 +240,9 @@ void coll_eth_forget(struct coll_eth *eth, const struct net_device *dev)
  */
 bool coll_eth_is_open(struct coll_eth *eth, int ifindex)
 {
-	bool open;
+	unsigned long index = eth_index(ifindex, 0);
 
-	rcu_read_lock();
-	open = eth_find(eth, ifindex, 0);
-	rcu_read_unlock();
-	return open;
+	return xa_find(&eth->devices, &index, index + ETH_TYPES - 1, XA_PRESENT);
 }
 
 /**
@@ -227,19 +254,14 @@ bool coll_eth_is_open(struct coll_eth *eth, int ifindex)
  */
 bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
 {
-	const struct coll_eth_device *device;
-	unsigned long allowed = *ifindex, next = ULONG_MAX;
+	unsigned long allowed = *ifindex, open = eth_index(*ifindex, 0), next = ULONG_MAX;
 
+	if (*ifindex > INT_MAX)
+		return false;
 	if (xa_find(&eth->allowed, &allowed, INT_MAX, XA_PRESENT))
 		next = allowed;
-	rcu_read_lock();
-	list_for_each_entry_rcu(device, &eth->devices, link) {
-		unsigned long open = device->type.dev->ifindex;
-
-		if (open >= *ifindex && open < next)
-			next = open;
-	}
-	rcu_read_unlock();
+	if (xa_find(&eth->devices, &open, ULONG_MAX, XA_PRESENT))
+		next = min(next, open / ETH_TYPES);
 	if (next == ULONG_MAX)
 		return false;
 	*ifindex = next;
@@ -297,7 +319,7 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 	c->users = 1;
 	memcpy(c->address, everyone->address, ETH_ALEN);
 	spin_lock(&eth->lock);
-	found = eth_find(eth, everyone->scope_id, htons(everyone->port));
+	found = eth_find(eth, everyone);
 	if (found) {
 		*device = found->number;
 		err = eth_add_copies(found, everyone, c);
@@ -322,7 +344,7 @@ void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *every
 	struct coll_eth_copies *c = NULL;
 
 	spin_lock(&eth->lock);
-	found = eth_find(eth, everyone->scope_id, htons(everyone->port));
+	found = eth_find(eth, everyone);
 	if (found && found->number == device)
 		c = eth_find_copies(found, everyone);
 	if (c && !--c->users) {
@@ -552,7 +574,7 @@ int coll_eth_socket(struct net *net, struct socket **sock)
 static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_buff *skb,
 				  const struct collsock_member *self)
 {
-	const struct coll_eth_device *device = eth_find(eth, self->scope_id, htons(self->port));
+	const struct coll_eth_device *device = eth_find(eth, self);
 
 	if (unlikely(!device || memcmp(device->type.dev->dev_addr, self->address, ETH_ALEN) ||
 		     skb->len > READ_ONCE(device->type.dev->mtu)))

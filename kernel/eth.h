@@ -41,7 +41,8 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @owner: for @hook
  * @lock: to change @devices and what they have. RTNL waits for it, so nobody sleeps with it
  * @opened: number of devices opened so far
- * @devices: open ones, read under RCU
+ * @devices: open ones by their index, read under RCU: each packet that is sent looks for its own
+ * @latest: that of these which was opened last, often the only one; or NULL
  * @allowed: by interface index, those that every user may use
  */
 struct coll_eth {
@@ -51,23 +52,24 @@ struct coll_eth {
 	void				*owner;
 	spinlock_t			lock;	/* devices */
 	u64				opened;
-	struct list_head		devices;
+	struct xarray			devices;
+	struct coll_eth_device __rcu	*latest;
 	struct xarray			allowed;
 };
 
 /**
  * struct coll_eth_device - an open device
- * @link: in the list of the namespace
  * @closing: in a list of those that are being closed
- * @eth: whose list
+ * @eth: whose it is
+ * @index: where it is in @eth
  * @type: receives its packets of one EtherType; has a reference on the device
  * @number: no other one had it before
  * @copies: multicast addresses of groups (struct coll_eth_copies); under the lock
  */
 struct coll_eth_device {
-	struct list_head	link;
 	struct list_head	closing;
 	struct coll_eth		*eth;
+	unsigned long		index;
 	struct packet_type	type;
 	u64			number;
 	struct list_head	copies;
