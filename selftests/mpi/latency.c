@@ -3,9 +3,9 @@
  * latency ITERATIONS OPERATION[:BYTES]...: latency of collectives on MPI_COMM_WORLD.
  * Operations are barrier, bcast, reduce, allreduce, scan and exscan, of doubles, those with a
  * block of these bytes for each rank, allgather, allgatherv, gather, scatter and
- * reduce_scatter_block, and those with a root followed by a barrier, as bcast+barrier; every
- * rank is the root in turn. Rank 0 prints one JSON object: medians and means in nanoseconds,
- * averaged over the ranks, and the idle time of rank 0's machine in each.
+ * reduce_scatter_block, and those with a root, or an allreduce, followed by a barrier, as
+ * bcast+barrier; every rank is the root in turn. Rank 0 prints one JSON object: medians and
+ * means in nanoseconds, averaged over the ranks, and the idle time of rank 0's machine in each.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -111,6 +111,7 @@ static const struct operation {
 	{ "reduce_scatter_block", .run = reduce_scatter_block, .with_blocks = true },
 	{ "bcast+barrier", .run = bcast, .then_barrier = true },
 	{ "reduce+barrier", .run = reduce, .then_barrier = true },
+	{ "allreduce+barrier", .run = allreduce, .then_barrier = true },
 	{ "gather+barrier", .run = gather, .with_blocks = true, .then_barrier = true },
 	{ "scatter+barrier", .run = scatter, .with_blocks = true, .then_barrier = true },
 };
