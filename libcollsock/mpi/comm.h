@@ -51,7 +51,12 @@ enum cm_comm_state {
  * @socket: nonblocking
  * @segment: bytes of a segment, agreed when joining (joining.h)
  * @scattered: ranks are not placed on hosts in their order
- * @spins: number of times a wait spins before it sleeps
+ *
+ * @spin: whether waits spin (spin.h)
+ * @spin.us: for how long at a time; 0: never
+ * @spin.again: number of times that a wait spins again before it sleeps
+ * @spin.losses: spins in vain, less operations that ended in time
+ * @spin.paused: number of waits that do not spin, from now on
  *
  * @window: its operations (window.h)
  * @window.lock: protects the queue, and receiving completions of any cookie
@@ -61,7 +66,7 @@ enum cm_comm_state {
  * @window.queue_end: where to link the next operation
  * @window.queued: the queue is not empty; may be read without the lock
  * @window.page: says what has ended, or NULL
- * @window.seen: how many operations had ended when completions were received last
+ * @window.received: number of completions received, of all that the page counts as ended
  *
  * @failure: of its group, which is terminal
  * @failure.seen: an operation has failed, so all later ones will
@@ -83,7 +88,13 @@ struct cm_comm {
 	struct collsock		*socket;
 	unsigned int		segment;
 	bool			scattered;
-	unsigned int		spins;
+
+	struct {
+		unsigned int	us;
+		unsigned int	again;
+		atomic_uint	losses;
+		atomic_uint	paused;
+	} spin;
 
 	struct {
 		pthread_mutex_t	lock;
@@ -93,7 +104,7 @@ struct cm_comm {
 		struct cm_op	**queue_end;
 		atomic_bool	queued;
 		const struct collsock_page	*page;
-		atomic_ullong	seen;
+		atomic_ullong	received;
 	} window;
 
 	struct {

@@ -16,12 +16,12 @@
 #include "progress.h"
 #include "run.h"
 #include "settings.h"
+#include "spin.h"
 #include "underlying.h"
 #include "variant.h"
 #include "window.h"
 
 #define SPIN_US		100	/* of a wait, if each rank has a processor of its own */
-#define SPIN_ONCE_US	50	/* then it progresses the underlying MPI */
 
 #define TRY_OUT_S	10	/* for the first packets to arrive */
 
@@ -108,8 +108,7 @@ static void join_set_spin(struct cm_comm *c, const struct joining_plan *plan)
 	if (spin_us == CM_SPIN_AUTO)
 		spin_us = joining_plan_local_ranks(plan, c->rank) <= sysconf(_SC_NPROCESSORS_ONLN) ?
 			  SPIN_US : 0;
-	collsock_set_spin(c->socket, spin_us < SPIN_ONCE_US ? spin_us : SPIN_ONCE_US);
-	c->spins = spin_us / SPIN_ONCE_US;
+	cm_spin_init(c, spin_us);
 }
 
 static void join_make_ready(struct cm_comm *c, const struct joining *j)

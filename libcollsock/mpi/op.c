@@ -132,6 +132,7 @@ void cm_op_complete(struct cm_op *op, const struct collsock_completion *completi
 		    const void *result)
 {
 	atomic_fetch_sub(&op->comm->window.under_way, 1);
+	atomic_fetch_add(&op->comm->window.received, 1);
 	op->completed_ns = completion->completed_ns;
 	op_done(op, completion->error, completion->failed_rank, result);
 }

@@ -13,19 +13,17 @@
 #define SUSPICIOUS_S	30
 #define DRIVE_AGAIN_NS	1000000ULL
 
-static atomic_ullong progress_driven_ns;
+static atomic_ullong progress_next_ns;
 
 void cm_progress_drive_sometimes(__u64 now_ns)
 {
-	__u64 last_ns = atomic_load_explicit(&progress_driven_ns, memory_order_relaxed);
-
-	if (now_ns < last_ns + DRIVE_AGAIN_NS)
+	if (now_ns < atomic_load_explicit(&progress_next_ns, memory_order_relaxed))
 		return;
-	atomic_store_explicit(&progress_driven_ns, now_ns, memory_order_relaxed);
+	atomic_store_explicit(&progress_next_ns, now_ns + DRIVE_AGAIN_NS, memory_order_relaxed);
 	cm_underlying_progress();
 }
 
-void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
+bool cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
 {
 	struct timespec nap = { .tv_nsec = SHORTEST_NAP_NS };
 
@@ -33,7 +31,7 @@ void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned in
 		nap.tv_nsec <<= pace->naps++;
 	else
 		nap.tv_nsec = LONGEST_NAP_NS;
-	ppoll(sockets, count, &nap, NULL);
+	return ppoll(sockets, count, &nap, NULL) > 0;
 }
 
 int cm_progress_await(MPI_Request *request, const char *what, int rank, int ranks)

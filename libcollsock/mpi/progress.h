@@ -8,6 +8,7 @@
 #define COLLSOCK_MPI_PROGRESS_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <linux/types.h>
 
 #include <mpi.h>
@@ -30,9 +31,9 @@ struct cm_pace {
 
 /*
  * Sleep until one of the sockets is ready, but only 50 us the first time and up to 1 ms
- * later, since the underlying MPI cannot wake us.
+ * later, since the underlying MPI cannot wake us. Returns whether one is ready.
  */
-void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count);
+bool cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count);
 
 /*
  * Wait for a request of the underlying MPI. If that takes 30 s, print once that rank @rank

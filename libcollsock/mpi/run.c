@@ -5,6 +5,7 @@
 #include "poster.h"
 #include "progress.h"
 #include "run.h"
+#include "spin.h"
 #include "underlying.h"
 #include "window.h"
 
@@ -51,34 +52,69 @@ static void run_spin(struct cm_op *op)
 	/* -ENOENT: another thread is receiving all completions. */
 }
 
-void cm_run_wait(struct cm_op *op)
+/* Completions left in the socket would keep us from sleeping. */
+static void run_receive(struct cm_op *op)
 {
 	struct cm_comm *c = op->comm;
-	struct pollfd socket = { .fd = collsock_fd(c->socket), .events = POLLIN };
-	unsigned int spins = c->spins;
+
+	if (!cm_window_has_news(c))
+		return;
+	if (cm_window_is_queued(c) || atomic_load(&c->window.under_way) > 1)
+		cm_window_advance(c);
+	else
+		run_spin(op);
+}
+
+/*
+ * Where ranks share processors, the first sleep comes before the underlying MPI is driven: what
+ * that takes is the others' time, and most operations end meanwhile.
+ */
+static void run_sleep(struct cm_op *op)
+{
+	struct pollfd socket = { .fd = collsock_fd(op->comm->socket), .events = POLLIN };
 	struct cm_pace pace = { };
 
-	while (!cm_op_is_done(op)) {
-		cm_underlying_progress();
-		/* Completions left in the socket would keep us from sleeping. */
-		if (cm_window_is_queued(c) ||
-		    (atomic_load(&c->window.under_way) > 1 && cm_window_has_news(c)))
-			cm_window_advance(c);
+	for (;;) {
+		if (cm_progress_sleep(&pace, &socket, 1))
+			run_spin(op);
 		if (cm_op_is_done(op))
 			return;
-		if (spins)
-			spins--;
-		else
-			cm_progress_sleep(&pace, &socket, 1);
-		run_spin(op);
+		cm_underlying_progress();
+		run_receive(op);
+		if (cm_op_is_done(op))
+			return;
 	}
+}
+
+void cm_run_wait(struct cm_op *op)
+{
+	unsigned int spins;
+
+	run_receive(op);
+	for (spins = cm_spin_begin(op->comm); spins && !cm_op_is_done(op); spins--) {
+		cm_underlying_progress();
+		run_spin(op);
+		run_receive(op);
+	}
+	if (cm_op_is_done(op)) {
+		cm_spin_won(op->comm);
+		return;
+	}
+	cm_spin_lost(op->comm);
+	run_sleep(op);
 }
 
 void cm_run(struct cm_op *op)
 {
-	if (cm_window_is_queued(op->comm) || !cm_op_run(op))
+	struct cm_comm *c = op->comm;
+
+	if (cm_window_is_queued(c) || !cm_op_run(op))
 		cm_run_start(op);
-	else if (cm_op_is_done(op))
+	if (cm_op_is_done(op)) {
+		cm_spin_won(c);
 		cm_progress_drive_sometimes(op->completed_ns);
+		return;
+	}
+	cm_spin_lost(c);
 	cm_run_wait(op);
 }

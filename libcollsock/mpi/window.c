@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include <errno.h>
 #include <stdint.h>
 
 #include "settings.h"
@@ -49,22 +48,17 @@ static void window_remove(struct cm_op *op)
 
 static void window_take_completions(struct cm_comm *c)
 {
-	__u64 ended = c->window.page ? collsock_ended(c->window.page) : 0;
 	struct collsock_completion completion;
-	int err = 0;
 
-	while (atomic_load(&c->window.under_way)) {
-		err = collsock_complete(c->socket, &completion, c->window.scratch,
-					cm_settings.max_bytes);
-		if (err)
-			break;
-		if (completion.cookie != COLLSOCK_COOKIE_GROUP)
+	while (atomic_load(&c->window.under_way) &&
+	       !collsock_complete(c->socket, &completion, c->window.scratch,
+				  cm_settings.max_bytes)) {
+		if (completion.cookie == COLLSOCK_COOKIE_GROUP)
+			atomic_fetch_add(&c->window.received, 1);
+		else
 			cm_op_complete((struct cm_op *)(uintptr_t)completion.cookie, &completion,
 				       c->window.scratch);
 	}
-	/* All that had ended was received; what has ended since is news. */
-	if (err == -EAGAIN)
-		atomic_store(&c->window.seen, ended);
 }
 
 static void window_post_queued(struct cm_comm *c)
@@ -96,7 +90,7 @@ void cm_window_advance(struct cm_comm *c)
 bool cm_window_has_news(const struct cm_comm *c)
 {
 	return !c->window.page || cm_window_is_queued(c) ||
-	       collsock_ended(c->window.page) != atomic_load(&c->window.seen);
+	       collsock_ended(c->window.page) != atomic_load(&c->window.received);
 }
 
 bool cm_window_post(struct cm_op *op)
