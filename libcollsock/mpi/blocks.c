@@ -47,8 +47,8 @@ bool cm_blocks_allgather(const struct cm_blocks *b, struct cm_comm *c, enum cm_c
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_ALLGATHER,
-		.type		= COLLSOCK_UINT8,
+		.post.operation	= COLLSOCK_ALLGATHER,
+		.post.type	= COLLSOCK_UINT8,
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -62,7 +62,7 @@ bool cm_blocks_allgather(const struct cm_blocks *b, struct cm_comm *c, enum cm_c
 		obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.count = out.bytes;
+	a.post.count = out.bytes;
 	a.in = &in;
 	a.sent = in.bytes;
 	cm_data_repeat(&out, a.comm->size);
@@ -158,8 +158,8 @@ bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *pla
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_ALLGATHER,
-		.type		= COLLSOCK_UINT8,
+		.post.operation	= COLLSOCK_ALLGATHER,
+		.post.type	= COLLSOCK_UINT8,
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -174,7 +174,7 @@ bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *pla
 		obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.count = out.bytes;
+	a.post.count = out.bytes;
 	a.sent = out.bytes;
 	a.received = out.bytes * a.comm->size;
 	a.parts = blocks_part(places, &out, a.comm->size);
@@ -192,7 +192,7 @@ bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *pla
  */
 static int blocks_serve_rooted(const struct cm_collective *a, MPI_Count own)
 {
-	return own == a->count ? cm_serve(a) : cm_serve_refuse(a, MPI_ERR_TRUNCATE);
+	return own == a->post.count ? cm_serve(a) : cm_serve_refuse(a, MPI_ERR_TRUNCATE);
 }
 
 bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, enum cm_call call,
@@ -200,9 +200,9 @@ bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, en
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_GATHER,
-		.root		= root,
-		.type		= COLLSOCK_UINT8,
+		.post.operation	= COLLSOCK_GATHER,
+		.post.root	= root,
+		.post.type	= COLLSOCK_UINT8,
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -220,9 +220,9 @@ bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, en
 		obstacle = blocks_size_obstacle(a.comm, receives ? out.bytes : in.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.count = receives ? out.bytes : in.bytes;
+	a.post.count = receives ? out.bytes : in.bytes;
 	a.in = &in;
-	a.sent = a.count;
+	a.sent = a.post.count;
 	if (receives) {
 		cm_data_repeat(&out, a.comm->size);
 		a.out = &out;
@@ -238,9 +238,9 @@ bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, e
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_SCATTER,
-		.root		= root,
-		.type		= COLLSOCK_UINT8,
+		.post.operation	= COLLSOCK_SCATTER,
+		.post.root	= root,
+		.post.type	= COLLSOCK_UINT8,
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -258,8 +258,8 @@ bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, e
 		obstacle = blocks_size_obstacle(a.comm, sends ? in.bytes : out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.count = sends ? in.bytes : out.bytes;
-	a.received = a.count;
+	a.post.count = sends ? in.bytes : out.bytes;
+	a.received = a.post.count;
 	if (wants)
 		a.out = &out;
 	if (sends) {
@@ -267,7 +267,7 @@ bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, e
 		a.in = &in;
 		a.sent = in.bytes;
 	}
-	*err = blocks_serve_rooted(&a, wants ? out.bytes : a.count);
+	*err = blocks_serve_rooted(&a, wants ? out.bytes : a.post.count);
 	return true;
 }
 
@@ -279,8 +279,8 @@ bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_REDUCE_SCATTER_BLOCK,
-		.op		= cm_type_operator(op),
+		.post.operation	= COLLSOCK_REDUCE_SCATTER_BLOCK,
+		.post.op	= cm_type_operator(op),
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -290,15 +290,15 @@ bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
 	if (!a.comm)
 		return false;
 	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&
-	    cm_data_describe(&out, to, count, datatype)) {
-		obstacle = cm_serve_operator_obstacle(out.predefined, a.op);
+	    cm_data_elsewhere(&out, &in, to)) {
+		obstacle = cm_serve_operator_obstacle(out.predefined, a.post.op);
 		if (obstacle == CM_TAKEN)
 			obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	}
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.type = out.predefined->type;
-	a.count = count;
+	a.post.type = out.predefined->type;
+	a.post.count = count;
 	cm_data_repeat(&in, a.comm->size);
 	a.in = &in;
 	a.sent = in.bytes;

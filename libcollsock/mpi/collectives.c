@@ -7,7 +7,7 @@ bool cm_collective_barrier(struct cm_comm *c, enum cm_call call, MPI_Request *re
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_BARRIER,
+		.post.operation	= COLLSOCK_BARRIER,
 		.request	= request,
 	};
 
@@ -23,9 +23,9 @@ bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, i
 {
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= COLLSOCK_BROADCAST,
-		.root		= root,
-		.type		= COLLSOCK_UINT8,
+		.post.operation	= COLLSOCK_BROADCAST,
+		.post.root	= root,
+		.post.type	= COLLSOCK_UINT8,
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -38,7 +38,7 @@ bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, i
 		obstacle = cm_serve_size_obstacle(data.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.count = data.bytes;
+	a.post.count = data.bytes;
 	if (root == a.comm->rank) {
 		a.in = &data;
 		a.sent = data.bytes;
@@ -50,8 +50,8 @@ bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, i
 	return true;
 }
 
-static enum cm_reason collective_reduction_obstacle(const struct cm_data *d,
-						    enum collsock_operator op)
+static inline enum cm_reason collective_reduction_obstacle(const struct cm_data *d,
+							   enum collsock_operator op)
 {
 	enum cm_reason obstacle = cm_serve_operator_obstacle(d->predefined, op);
 
@@ -65,9 +65,9 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE, receives;
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= for_all ? COLLSOCK_ALLREDUCE : COLLSOCK_REDUCE,
-		.root		= root,
-		.op		= cm_type_operator(op),
+		.post.operation	= for_all ? COLLSOCK_ALLREDUCE : COLLSOCK_REDUCE,
+		.post.root	= root,
+		.post.op	= cm_type_operator(op),
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -80,12 +80,12 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 	if (cm_serve_is_rank(a.comm, root) &&
 	    cm_data_describe(&in, receives && from == MPI_IN_PLACE ? to : from, count,
 			     datatype) &&
-	    (!receives || cm_data_describe(&out, to, count, datatype)))
-		obstacle = collective_reduction_obstacle(&in, a.op);
+	    (!receives || cm_data_elsewhere(&out, &in, to)))
+		obstacle = collective_reduction_obstacle(&in, a.post.op);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.type = in.predefined->type;
-	a.count = count;
+	a.post.type = in.predefined->type;
+	a.post.count = count;
 	a.in = &in;
 	a.sent = in.bytes;
 	if (receives) {
@@ -103,8 +103,8 @@ bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatyp
 	bool inclusive = call == CM_SCAN || call == CM_ISCAN, receives;
 	struct cm_collective a = {
 		.call		= call,
-		.operation	= inclusive ? COLLSOCK_SCAN : COLLSOCK_EXSCAN,
-		.op		= cm_type_operator(op),
+		.post.operation	= inclusive ? COLLSOCK_SCAN : COLLSOCK_EXSCAN,
+		.post.op	= cm_type_operator(op),
 		.in_order	= true,
 		.request	= request,
 	};
@@ -116,12 +116,12 @@ bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatyp
 		return false;
 	receives = inclusive || a.comm->rank;
 	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&
-	    (!receives || cm_data_describe(&out, to, count, datatype)))
-		obstacle = collective_reduction_obstacle(&in, a.op);
+	    (!receives || cm_data_elsewhere(&out, &in, to)))
+		obstacle = collective_reduction_obstacle(&in, a.post.op);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
-	a.type = in.predefined->type;
-	a.count = count;
+	a.post.type = in.predefined->type;
+	a.post.count = count;
 	a.in = &in;
 	a.sent = in.bytes;
 	if (receives) {

@@ -4,18 +4,11 @@
  * describe the same bytes by different datatypes, so derived ones are packed and are never a
  * reason to pass a call on: the other ranks cannot know about them.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data.h"
 #include "underlying.h"
-
-/* In derived datatypes addresses may be absolute. */
-static bool data_has_place(const struct cm_data *d)
-{
-	return d->buffer != MPI_IN_PLACE && (d->buffer || !d->predefined || !d->bytes);
-}
 
 bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 		      MPI_Datatype datatype)
@@ -33,10 +26,9 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 	else if (PMPI_Type_size_x(datatype, &bytes) || bytes < 0)
 		return false;
 	/* No buffer is that large, and no call with that much data is taken. */
-	if (bytes && count > LLONG_MAX / bytes)
+	if (__builtin_mul_overflow(count, bytes, &d->bytes))
 		return false;
-	d->bytes = count * bytes;
-	return data_has_place(d);
+	return cm_data_has_place(d);
 }
 
 static void data_pack_pairs(const struct cm_data *d, char *packed)

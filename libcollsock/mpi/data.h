@@ -46,6 +46,22 @@ struct cm_parts {
 bool cm_data_describe(struct cm_data *data, const void *buffer, MPI_Count count,
 		      MPI_Datatype datatype);
 
+/* In derived datatypes addresses may be absolute. */
+static inline bool cm_data_has_place(const struct cm_data *data)
+{
+	return data->buffer != MPI_IN_PLACE &&
+	       (data->buffer || !data->predefined || !data->bytes);
+}
+
+/* As cm_data_describe(), if all but the buffer is the same as of @other. */
+static inline bool cm_data_elsewhere(struct cm_data *data, const struct cm_data *other,
+				     const void *buffer)
+{
+	*data = *other;
+	data->buffer = (void *)buffer;
+	return cm_data_has_place(data);
+}
+
 /* Bytes from one element to the next in memory. Returns an MPI error code. */
 int cm_data_extent(MPI_Datatype datatype, MPI_Aint *extent);
 

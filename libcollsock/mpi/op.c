@@ -54,7 +54,6 @@ static size_t op_scratch_bytes(const struct cm_op *op, const struct cm_data *in,
 
 static int op_init_in(struct cm_op *op, const struct cm_data *in)
 {
-	op->payload = in->buffer;
 	if (op_sends_from(op, in))
 		return MPI_SUCCESS;
 	op->payload = op->scratch;
@@ -64,23 +63,21 @@ static int op_init_in(struct cm_op *op, const struct cm_data *in)
 
 static int op_init_out(struct cm_op *op, const struct cm_data *out)
 {
-	op->result = op_receives_into(op, out) ? out->buffer : op->scratch;
+	if (op_receives_into(op, out))
+		return MPI_SUCCESS;
+	op->result = op->scratch;
 	if (!out)
 		return MPI_SUCCESS;
 	op->out = *out;
 	return cm_data_describe_from(out, op->parts, op->scratch, &op->described);
 }
 
-int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
-	       const struct cm_data *out)
+/* Some of the data is packed, unpacked or discarded. */
+static int op_init_data(struct cm_op *op, const struct cm_data *in, const struct cm_data *out)
 {
 	size_t scratch = op_scratch_bytes(op, in, out);
 	int err = MPI_SUCCESS;
 
-	op->comm = c;
-	op->described = MPI_DATATYPE_NULL;
-	op->post.size = sizeof(op->post);
-	op->post.cookie = (uintptr_t)op;
 	if (scratch) {
 		op->scratch = malloc(scratch);
 		if (!op->scratch)
@@ -95,6 +92,24 @@ int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	return err;
 }
 
+int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
+	       const struct cm_data *out)
+{
+	op->comm = c;
+	op->payload = in ? in->buffer : NULL;
+	op->result = out ? out->buffer : NULL;
+	op->out.bytes = 0;
+	op->scratch = NULL;
+	op->described = MPI_DATATYPE_NULL;
+	op->completed_ns = 0;
+	op->post.size = sizeof(op->post);
+	op->post.cookie = (uintptr_t)op;
+	atomic_init(&op->state, CM_OP_NEW);
+	if ((!in || op_sends_from(op, in)) && (!op->result_bytes || op_receives_into(op, out)))
+		return MPI_SUCCESS;
+	return op_init_data(op, in, out);
+}
+
 void cm_op_release(struct cm_op *op)
 {
 	free(op->scratch);
@@ -105,11 +120,11 @@ void cm_op_release(struct cm_op *op)
 		PMPI_Type_free(&op->described);
 }
 
-int cm_op_finish(struct cm_op *op)
+int cm_op_unpack(struct cm_op *op)
 {
 	int err = MPI_SUCCESS;
 
-	if (!op->error && op->out.bytes && op->result == op->scratch)
+	if (!op->error && op->out.bytes)
 		err = cm_data_unpack(&op->out, op->parts, op->scratch, op->described);
 	cm_op_release(op);
 	return err;

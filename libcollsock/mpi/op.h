@@ -40,12 +40,12 @@ enum cm_op_state {
  * @comm: its communicator
  * @call: the MPI function that was called
  * @post: what is posted; its cookie is the address of this structure
- * @out: where the program wants the result
+ * @out: where the program wants the result; no bytes if it is received there
  * @payload: the payload as posted
  * @payload_bytes: length of the payload; more than the program's data is padding
  * @result: as collsock returns it; may be @out.buffer
- * @result_bytes: length of the result, 0 if this rank receives none; without data in @out it
- *                is discarded
+ * @result_bytes: length of the result, 0 if this rank receives none; if it is neither
+ *                received nor unpacked where the program wants it, it is discarded
  * @scratch: for data that must be packed or unpacked, or NULL
  * @parts: where the program wants the blocks of the result, or NULL if they are consecutive
  * @described: where it wants the result, relative to @scratch; MPI_DATATYPE_NULL if that
@@ -89,10 +89,10 @@ struct cm_op *cm_op_new(struct cm_comm *c, enum cm_call call);
 void cm_op_free(struct cm_op *op);
 
 /*
- * Initialise a zeroed operation as NEW. @in is what this rank contributes, @out what it
- * wants, or NULL. The caller has set operation, type, operator, root and count in @op->post,
- * both lengths, and @op->parts, which is freed with the operation. Returns an MPI error
- * code.
+ * Initialise an operation as NEW, but for what its request needs. @in is what this rank
+ * contributes, @out what it wants, or NULL. The caller has set @op->call, @op->post but for
+ * its size and cookie, both lengths, and @op->parts, which is freed with the operation.
+ * Returns an MPI error code.
  */
 int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	       const struct cm_data *out);
@@ -136,10 +136,18 @@ static inline bool cm_op_is_done(const struct cm_op *op)
 	return atomic_load_explicit(&op->state, memory_order_acquire) == CM_OP_DONE;
 }
 
-/* DONE: deliver the result to the program. Returns an MPI error code. */
-int cm_op_finish(struct cm_op *op);
-
 /* Free what cm_op_init() allocated; cm_op_finish() does so, too. */
 void cm_op_release(struct cm_op *op);
+
+/* Part of cm_op_finish(), for results that are not where the program wants them. */
+int cm_op_unpack(struct cm_op *op);
+
+/* DONE: deliver the result to the program. Returns an MPI error code. */
+static inline int cm_op_finish(struct cm_op *op)
+{
+	bool plain = !op->scratch && !op->parts && op->described == MPI_DATATYPE_NULL;
+
+	return plain ? MPI_SUCCESS : cm_op_unpack(op);
+}
 
 #endif

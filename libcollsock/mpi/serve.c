@@ -7,32 +7,8 @@
 #include "request.h"
 #include "run.h"
 #include "serve.h"
-#include "settings.h"
-#include "summary.h"
 
 /* ---- is it taken? ---- */
-
-struct cm_comm *cm_serve_comm(struct cm_comm *c, enum cm_call call)
-{
-	if (!c || c->state != CM_PASSING)
-		return c;
-	cm_summary_count(call, c->reason);
-	return NULL;
-}
-
-enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum collsock_operator op)
-{
-	if (op == COLLSOCK_NOP)
-		return CM_OPERATOR;
-	return type && cm_type_has(type, op) ? CM_TAKEN : CM_DATATYPE;
-}
-
-enum cm_reason cm_serve_size_obstacle(MPI_Count bytes)
-{
-	if (!bytes)
-		return CM_EMPTY;
-	return bytes > cm_settings.max_bytes ? CM_LARGE : CM_TAKEN;
-}
 
 /*
  * The first blocking call from the agreed number on joins. Nonblocking calls never do,
@@ -61,11 +37,7 @@ bool cm_serve_takes(const struct cm_collective *a, enum cm_reason obstacle)
 static int serve_init_op(struct cm_op *op, const struct cm_collective *a)
 {
 	op->call = a->call;
-	op->post.operation = a->operation;
-	op->post.type = a->type;
-	op->post.op = a->op;
-	op->post.root = a->root;
-	op->post.count = a->count;
+	op->post = a->post;
 	op->payload_bytes = a->sent;
 	op->result_bytes = a->received;
 	op->parts = a->parts;
@@ -81,7 +53,7 @@ int cm_serve_refuse(const struct cm_collective *a, int err)
 static int serve_run(const struct cm_collective *a)
 {
 	__u64 begin = cm_summary_begin();
-	struct cm_op op = { };
+	struct cm_op op;
 	int err;
 
 	err = serve_init_op(&op, a);

@@ -5,16 +5,14 @@
 
 #include "comm.h"
 #include "data.h"
+#include "settings.h"
+#include "summary.h"
 
 /**
  * struct cm_collective - a call and its arguments
  * @call: the function
  * @comm: its communicator
- * @operation: collsock's operation
- * @root: its root, or 0
- * @type: collsock's type of its elements
- * @op: collsock's operator
- * @count: elements of a payload, or of the block of each rank
+ * @post: collsock's operation, without size and cookie
  * @in: what this rank contributes, or NULL
  * @sent: bytes that it contributes; more than @in has are padding
  * @out: where this rank wants what it receives, or NULL
@@ -26,11 +24,7 @@
 struct cm_collective {
 	enum cm_call			call;
 	struct cm_comm			*comm;
-	enum collsock_operation		operation;
-	int				root;
-	enum collsock_type		type;
-	enum collsock_operator		op;
-	__u32				count;
+	struct collsock_post		post;
 	const struct cm_data		*in;
 	__u32				sent;
 	const struct cm_data		*out;
@@ -44,13 +38,30 @@ struct cm_collective {
  * NULL if all calls of the communicator are passed on: this one is counted as such, unless the
  * communicator is NULL.
  */
-struct cm_comm *cm_serve_comm(struct cm_comm *c, enum cm_call call);
+static inline struct cm_comm *cm_serve_comm(struct cm_comm *c, enum cm_call call)
+{
+	if (!c || c->state != CM_PASSING)
+		return c;
+	cm_summary_count(call, c->reason);
+	return NULL;
+}
 
 /* Can an element of this datatype be combined by this operator? Otherwise why not */
-enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum collsock_operator op);
+static inline enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type,
+							enum collsock_operator op)
+{
+	if (op == COLLSOCK_NOP)
+		return CM_OPERATOR;
+	return type && cm_type_has(type, op) ? CM_TAKEN : CM_DATATYPE;
+}
 
 /* Is a vector of this length taken? Otherwise why not */
-enum cm_reason cm_serve_size_obstacle(MPI_Count bytes);
+static inline enum cm_reason cm_serve_size_obstacle(MPI_Count bytes)
+{
+	if (!bytes)
+		return CM_EMPTY;
+	return bytes > cm_settings.max_bytes ? CM_LARGE : CM_TAKEN;
+}
 
 static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)
 {

@@ -2,8 +2,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "clock.h"
-#include "settings.h"
 #include "summary.h"
 
 #define NS_PER_US 1000.0
@@ -32,16 +30,9 @@ void cm_summary_count(enum cm_call call, enum cm_reason reason)
 	atomic_fetch_add_explicit(&summary_counts[call][reason], 1, memory_order_relaxed);
 }
 
-__u64 cm_summary_begin(void)
+void cm_summary_add(enum cm_call call, __u64 ns)
 {
-	return cm_settings.summary ? cm_clock_ns() : 0;
-}
-
-void cm_summary_end(enum cm_call call, __u64 begin)
-{
-	if (begin)
-		atomic_fetch_add_explicit(&summary_times[call], cm_clock_ns() - begin,
-					  memory_order_relaxed);
+	atomic_fetch_add_explicit(&summary_times[call], ns, memory_order_relaxed);
 }
 
 static unsigned long long summary_passed(enum cm_call call)

@@ -236,13 +236,14 @@ static MPI_Datatype type_duplicated(MPI_Datatype datatype)
 	return original;
 }
 
-const struct cm_type *cm_type_of(MPI_Datatype datatype)
+/* Of a duplicate that of its original */
+static const struct cm_type *type_derived(MPI_Datatype datatype)
 {
-	const struct cm_type *type = type_predefined(datatype);
+	const struct cm_type *type;
 	MPI_Datatype original;
 
-	if (type || datatype == MPI_DATATYPE_NULL || !cm_underlying_has_record(datatype))
-		return type;
+	if (datatype == MPI_DATATYPE_NULL || !cm_underlying_has_record(datatype))
+		return NULL;
 	original = type_duplicated(datatype);
 	if (original == MPI_DATATYPE_NULL)
 		return NULL;
@@ -253,6 +254,13 @@ const struct cm_type *cm_type_of(MPI_Datatype datatype)
 	type = cm_type_of(original);
 	PMPI_Type_free(&original);
 	return type;
+}
+
+const struct cm_type *cm_type_of(MPI_Datatype datatype)
+{
+	const struct cm_type *type = type_predefined(datatype);
+
+	return type ? type : type_derived(datatype);
 }
 
 enum collsock_operator cm_type_operator(MPI_Op op)

@@ -12,8 +12,11 @@ static bool attribute_ready;
 /* Changes when a communicator is freed, as another one may get its handle. */
 static atomic_uint attribute_generation;
 
-/* The communicator that this thread used last */
-static __thread struct {
+/*
+ * The communicator that this thread used last. The library is loaded with the program, so that
+ * the place of this need not be looked up.
+ */
+static __attribute__((tls_model("initial-exec"))) __thread struct {
 	MPI_Comm		handle;
 	struct cm_comm		*comm;
 	unsigned int		generation;
@@ -124,17 +127,11 @@ static bool attribute_is_being_freed(MPI_Comm handle)
 	       name[length - 1] == FREED_MARK;
 }
 
-struct cm_comm *cm_attribute_find(MPI_Comm handle)
+static struct cm_comm *attribute_look_up(MPI_Comm handle, unsigned int now)
 {
-	unsigned int now = atomic_load(&attribute_generation);
 	struct cm_comm *c;
 	int found;
 
-	if (!attribute_ready)
-		return NULL;
-	if (handle == attribute_last.handle && now == attribute_last.generation &&
-	    attribute_last.comm)
-		return attribute_last.comm;
 	if (handle == MPI_COMM_NULL || PMPI_Comm_get_attr(handle, attribute_keyval, &c, &found))
 		return NULL;
 	if (!found && attribute_is_being_freed(handle))
@@ -145,6 +142,18 @@ struct cm_comm *cm_attribute_find(MPI_Comm handle)
 	attribute_last.comm = c;
 	attribute_last.generation = now;
 	return c;
+}
+
+struct cm_comm *cm_attribute_find(MPI_Comm handle)
+{
+	unsigned int now = atomic_load(&attribute_generation);
+
+	if (!attribute_ready)
+		return NULL;
+	if (handle == attribute_last.handle && now == attribute_last.generation &&
+	    attribute_last.comm)
+		return attribute_last.comm;
+	return attribute_look_up(handle, now);
 }
 
 /* ---- freeing ---- */

@@ -2,10 +2,8 @@
 #include "error.h"
 #include "raise.h"
 
-int cm_raise(MPI_Comm handle, int code)
+int cm_raise_error(MPI_Comm handle, int code)
 {
-	if (code == MPI_SUCCESS)
-		return code;
 	if (handle == MPI_COMM_NULL)
 		handle = MPI_COMM_WORLD;
 	cm_error_say_if_fatal(handle, code);

@@ -5,10 +5,15 @@
 #include <mpi.h>
 
 /*
- * If @code is an error, call the communicator's error handler. Returns what the MPI call must
- * return. For a communicator that has been freed (MPI_COMM_NULL) the handler of
- * MPI_COMM_WORLD is called.
+ * Call the communicator's error handler, for one that has been freed (MPI_COMM_NULL) that of
+ * MPI_COMM_WORLD. Returns what the MPI call must return.
  */
-int cm_raise(MPI_Comm handle, int code);
+int cm_raise_error(MPI_Comm handle, int code);
+
+/* The same, if @code is an error. */
+static inline int cm_raise(MPI_Comm handle, int code)
+{
+	return code == MPI_SUCCESS ? code : cm_raise_error(handle, code);
+}
 
 #endif
