@@ -5,8 +5,10 @@
 """Long vectors of floats: results are exact wherever they are reduced, and programs keep their
 floating-point registers."""
 
+import itertools
 import os
 import re
+import select
 import struct
 import subprocess
 
@@ -58,13 +60,16 @@ def programs_keep_their_registers_while_softirq_reduces():
     try:
         # It runs whenever we wait
         with subprocess.Popen(["nice", PROGRAM, str(2 * os.cpu_count())], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as program:
-            equal("the program says", program.stdout.readline(), "ready\n")
-            for number in range(work(ROUNDS)):
+                              stdout=subprocess.PIPE, bufsize=0) as program:
+            equal("the program says", program.stdout.readline(), b"ready\n")
+            for number in itertools.count():
+                if number >= work(ROUNDS) and select.select([program.stdout], [], [], 0)[0]:
+                    break
                 group.post(*payloads, type=DOUBLE, op=SUM, count=count)
                 for completion in group.complete():
                     equal(f"whether result {number} is right", completion.result == expected, True)
-            said = program.communicate()[0]
+            equal("then", program.stdout.readline(), b"enough\n")
+            said = program.communicate()[0].decode()
     finally:
         netem(HOSTS)
     print(f"# {said.strip()}", flush=True)

@@ -5,8 +5,9 @@
  * change of one bit changes all that follow, with its own rounding mode, so that all registers
  * are in use.
  *
- * It computes each chain once, prints "ready", goes on until the end of its input, and prints
- * how many chains there were, how many were wrong, and in how many the settings had changed.
+ * It computes each chain once and prints "ready", and "enough" when each thread has computed its
+ * chain again. It goes on until the end of its input, and prints how many chains there were, how
+ * many were wrong, and in how many the settings had changed.
  */
 #include <emmintrin.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ struct chain {
 };
 
 static atomic_bool ended;
+static atomic_int late;	/* threads that have not computed their chain again */
 
 /* The logistic map, which is chaotic for these factors */
 static unsigned long compute(void)
@@ -56,6 +58,12 @@ static unsigned long compute(void)
 	return hash;
 }
 
+static void say(const char *line)
+{
+	puts(line);
+	fflush(stdout);
+}
+
 static void *repeat(void *argument)
 {
 	struct chain *c = argument;
@@ -64,7 +72,8 @@ static void *repeat(void *argument)
 	while (!atomic_load(&ended)) {
 		c->wrong += compute() != c->expected;
 		c->changed += (_mm_getcsr() & ~FLAGS) != c->settings;
-		c->done++;
+		if (!c->done++ && atomic_fetch_sub(&late, 1) == 1)
+			say("enough");
 	}
 	return NULL;
 }
@@ -90,11 +99,11 @@ int main(int argc, char **argv)
 		return 2;
 	for (i = 0; i < threads; i++)
 		expect(&chains[i], i);
+	say("ready");
+	atomic_store(&late, threads);
 	for (i = 0; i < threads; i++)
 		if (pthread_create(&chains[i].thread, NULL, repeat, &chains[i]))
 			return 1;
-	printf("ready\n");
-	fflush(stdout);
 	while (read(STDIN_FILENO, &unused, 1) > 0)
 		;
 	atomic_store(&ended, true);
