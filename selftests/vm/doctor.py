@@ -171,9 +171,11 @@ def opens(recipe, rules):
 
 @test
 def recipes_for_nftables_open_the_port_whatever_the_rules():
-    simple, general, meeting = recipes("Documentation/firewall.md")
+    simple, general, for_all, meeting = recipes("Documentation/firewall.md")
     equal("recipe for meetings", meeting,
           simple.replace("udp dport 7607", "tcp dport 7607-7670"))
+    equal("recipe for multicast", for_all,
+          simple[:5] + simple[simple.index("insert"):].replace(" udp", " ip daddr 239.7.7.7 udp"))
     equal("recipes of README.md", recipes("README.md"), [simple])
     try:
         for rules in ("", *CLOSED):
