@@ -125,7 +125,7 @@ static void join_make_ready(struct cm_comm *c, const struct joining *j)
  * Joining does not show whether packets arrive; a first barrier does. If they do not
  * arrive, the program must not see a failure.
  */
-static struct joining_outcome join_try_out(struct cm_comm *c)
+static struct joining_outcome join_try_out(struct cm_comm *c, const struct joining *j)
 {
 	struct cm_op op = { .call = CM_BARRIER, .post.operation = COLLSOCK_BARRIER };
 	__u64 end = cm_clock_ns() + TRY_OUT_S * CM_NS_PER_S;
@@ -141,7 +141,7 @@ static struct joining_outcome join_try_out(struct cm_comm *c)
 	}
 	if (!cm_op_is_done(&op)) {
 		cm_window_abandon(&op);
-		return (struct joining_outcome){ -EHOSTUNREACH, c->rank };
+		return joining_unheard(j, c->socket);
 	}
 	return (struct joining_outcome){
 		-op.error, op.failed_rank == COLLSOCK_NO_RANK ? (__u32)c->rank : op.failed_rank
@@ -161,7 +161,7 @@ static struct joining_outcome join_all(struct cm_comm *c, struct joining *j, boo
 	if (o.error)
 		return o;
 	join_make_ready(c, j);
-	return joining_agree(j, join_try_out(c));
+	return joining_agree(j, join_try_out(c, j));
 }
 
 /* The outcome is the same on all ranks. */
@@ -171,7 +171,7 @@ static void join_pass(struct cm_comm *c, const struct joining *j, struct joining
 	char text[64];
 
 	cm_comm_pass(c, CM_UNABLE);
-	if (outcome.error == -EHOSTUNREACH)
+	if (outcome.error == -EHOSTUNREACH || outcome.error == -ENETUNREACH)
 		atomic_store(&join_known_error, outcome.error);
 	cm_outcome_report(c, j, outcome, tried);
 	if (!c->rank && cm_settings.mode == CM_REQUIRE) {

@@ -21,7 +21,11 @@ static bool outcome_of_ethernet(const struct joining_outcome *o, char *text, siz
 		return true;
 	case -EHOSTUNREACH:
 		snprintf(text, bytes,
-			 "no packets arrive from others: are all hosts in one Ethernet network?");
+			 "no packets arrive on its host: are all hosts in one Ethernet network?");
+		return true;
+	case -ENETUNREACH:
+		snprintf(text, bytes,
+			 "packets of some do not arrive: are all hosts in one Ethernet network?");
 		return true;
 	default:
 		return false;
@@ -67,7 +71,12 @@ static const char *outcome_text(const struct joining *j, const struct joining_ou
 		return text;
 	case -EHOSTUNREACH:
 		snprintf(text, bytes,
-			 "no packets arrive from others: is UDP port %u open between all hosts?",
+			 "no packets arrive on its host: is UDP port %u open there for all others?",
+			 cm_settings.port);
+		return text;
+	case -ENETUNREACH:
+		snprintf(text, bytes,
+			 "packets of some do not arrive: is UDP port %u open between all hosts?",
 			 cm_settings.port);
 		return text;
 	case -EMFILE:

@@ -20,7 +20,10 @@ static __s64 join_clock_ms(void)
 	return (__s64)t.tv_sec * MS_PER_S + t.tv_nsec / NS_PER_MS;
 }
 
-/* Wait until a completion can be received, however often signals interrupt that. */
+/*
+ * Wait until a completion can be received, however often signals interrupt that; returns whether
+ * one can be, or a negative errno.
+ */
 static int join_await(const struct collsock *s, __u32 timeout_ms)
 {
 	struct pollfd readable = { .fd = s->fd, .events = POLLIN };
@@ -33,7 +36,7 @@ static int join_await(const struct collsock *s, __u32 timeout_ms)
 	} while (ready < 0 && errno == EINTR && left > 0);
 	if (ready < 0 && errno != EINTR)
 		return -errno;
-	return ready > 0 ? 0 : -EHOSTUNREACH;
+	return ready > 0;
 }
 
 /*
@@ -48,7 +51,9 @@ static struct joining_outcome join_try_out(struct collsock *s, const struct join
 
 	if (!err)
 		err = join_await(s, j->options.timeout_ms);
-	if (err)
+	if (!err)
+		return joining_unheard(j, s);
+	if (err < 0)
 		return (struct joining_outcome){ err, j->rank };
 	do {
 		err = collsock_wait(s, cookie, &completion, NULL, 0);

@@ -99,6 +99,14 @@ static struct joining_outcome joining_ask(struct joining *j, const struct joinin
 	return o;
 }
 
+struct joining_outcome joining_unheard(const struct joining *j, const struct collsock *socket)
+{
+	struct collsock_stats stats = { };
+	bool some = collsock_stats(socket, &stats, sizeof(stats)) >= 0 && stats.messages_received;
+
+	return (struct joining_outcome){ some ? -ENETUNREACH : -EHOSTUNREACH, j->rank };
+}
+
 struct joining_outcome joining_agree(struct joining *j, struct joining_outcome own)
 {
 	const struct joining_answer answer = { .error = own.error, .rank = own.rank };

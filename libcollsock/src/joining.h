@@ -72,6 +72,12 @@ int joining_make_group(const struct joining *j, struct collsock_group **made);
 
 struct joining_outcome joining_enter(struct joining *j, struct collsock *socket);
 
+/*
+ * This rank has waited for packets long enough. Its outcome is worse if its host has received no
+ * message at all than if others have not, so that the rank whose packets are dropped is named.
+ */
+struct joining_outcome joining_unheard(const struct joining *j, const struct collsock *socket);
+
 /* The worst outcome of those that the ranks have; of equal ones, that of the lowest rank. */
 struct joining_outcome joining_agree(struct joining *j, struct joining_outcome own);
 

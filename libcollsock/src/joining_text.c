@@ -13,7 +13,8 @@
 	"finds no free port among COLLSOCK_USER_PORTS, which ranks in user space have; or joined before, or its group left a moment ago: give each run a new nonce"
 #define TEXT_NO_MULTICAST \
 	"has no address of an interface with multicast in a network that all hosts share (see ip address, the options network and family)"
-#define TEXT_NO_PACKETS "has not received packets of all others: "
+#define TEXT_NO_PACKETS "receives no packets: "
+#define TEXT_FEW_PACKETS "has not received packets of all others: "
 
 static bool text_has_user_ports(const struct joining *j)
 {
@@ -23,6 +24,18 @@ static bool text_has_user_ports(const struct joining *j)
 		if (j->plan.hosts[host]->port)
 			return true;
 	return false;
+}
+
+static void text_no_packets(const struct joining *j, bool none, char *text, size_t bytes)
+{
+	const char *what = none ? TEXT_NO_PACKETS : TEXT_FEW_PACKETS;
+
+	if (j->options.bearer == COLLSOCK_BEARER_ETHERNET)
+		snprintf(text, bytes, "%sare all hosts in one Ethernet network?", what);
+	else
+		snprintf(text, bytes, "%sis UDP port %u%s open %s?", what, j->options.port,
+			 text_has_user_ports(j) ? ", and those of COLLSOCK_USER_PORTS," : "",
+			 none ? "on its host for all others" : "between all hosts");
 }
 
 /* What is different in joining; NULL if an error means the same as elsewhere */
@@ -44,12 +57,8 @@ static const char *text_of_error(const struct joining *j, int error, bool tried,
 	case -EADDRINUSE:
 		return TEXT_NO_PORT;
 	case -EHOSTUNREACH:
-		if (ethernet)
-			return TEXT_NO_PACKETS "are all hosts in one Ethernet network?";
-		snprintf(text, bytes,
-			 TEXT_NO_PACKETS "is UDP port %u%s open between all hosts?",
-			 j->options.port, text_has_user_ports(j) ?
-			 ", and those of COLLSOCK_USER_PORTS," : "");
+	case -ENETUNREACH:
+		text_no_packets(j, error == -EHOSTUNREACH, text, bytes);
 		return text;
 	default:
 		return NULL;

@@ -39,8 +39,8 @@ UNABLE = {
 }
 # After these no later communicator of the process tries to join
 FOR_GOOD = {
-    "silent": "is UDP port 7607 open",
-    "silent@1": "is UDP port 7607 open",
+    "silent": "is UDP port 7607 open there for all others",
+    "silent@1": "is UDP port 7607 open there for all others",
     "socket=EAFNOSUPPORT@0": "this kernel has no collective sockets",
     "socket=EAFNOSUPPORT@1": "this kernel has no collective sockets",
 }

@@ -179,11 +179,11 @@ def a_rank_with_another_key_is_named_on_all_ranks():
 
 
 @test
-def a_blocked_port_is_reported_in_time_on_all_ranks():
-    with blocked(1, "inet"), blocked(2, "inet"):
-        all_fail((1, 2), "--timeout", "1000",
-                 words="join: rank 0 has not received packets of all others: is UDP port 7607 "
-                       "open between all hosts?")
+def the_host_whose_port_is_blocked_is_named_in_time_on_all_ranks():
+    with blocked(3, "inet"):
+        all_fail((1, 2, 3), "--timeout", "1000",
+                 words="join: rank 2 receives no packets: is UDP port 7607 open on its host for "
+                       "all others?")
 
 
 @test
