@@ -89,14 +89,14 @@ demo-module: setup-vm built
 	@tools/demo/demo module
 
 check: setup-build+test+vm+readers+debug+mpi	## all tests, a fixed sample
-	@selftests/run unit sim fuzz lib $(KVER):check uml:debug
+	@selftests/run --once unit sim fuzz lib $(KVER):check uml:debug
 
 check-debug: setup-build setup-vm setup-readers setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
 	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
 matrix: setup-build+vm+readers+mpi+k612+tree	## the tests in the VM on Debian's 6.1, 6.12 and 7.x kernels: each a sample
 	@tools/vm/debian-kernel >/dev/null
-	@selftests/run 6.1:check 6.12:check 7:check
+	@selftests/run 6.1:matrix 6.12:matrix 7:matrix
 
 check-rt: setup-build setup-vm setup-rt	## a sample of the tests in the VM on a kernel with PREEMPT_RT
 	@selftests/run 6.1-rt:rt

@@ -61,6 +61,9 @@ def make_tree():
     write_scenario("needs", "long", "needs=FIRST,SECOND")
     write_scenario("counts", "long", "icount=1")
     write_scenario("modest", "long", "needs=FIRST")
+    write_scenario("single", "both")
+    write_scenario("races", "both", "smp=2")
+    write_scenario("wide", "matrix")
     write("selftests/vm/shared.py", "# Code that scenarios share\n", 0o644)
 
 
@@ -97,6 +100,12 @@ def results():
     yield "options of its own count too", \
         says(0, "ok 1 needs", "ok 1 modest", "2 passed, 0 failed", arguments=["smp:long"])
     yield "other kernels run all", says(0, "3 passed, 0 failed", arguments=["1.2:long"])
+    yield "the matrix has what a check has, and more", \
+        says(0, "ok 1 runs", "ok 1 wide", "2 passed, 0 failed", arguments=["1.2:matrix"])
+    yield "a scenario runs on each kernel", \
+        says(0, "4 passed, 0 failed", arguments=["1.2:both", "uml:both"])
+    yield "or once if one processor is enough", \
+        says(0, "ok 1 single", "3 passed, 0 failed", arguments=["--once", "1.2:both", "uml:both"])
     yield "a scenario that is to be run where it cannot be is a failure", \
         says(1, "# uml does not run needs, which needs SECOND", "not ok uml:long: no scenario",
              arguments=["--only", "needs", "uml:long"])
@@ -105,7 +114,7 @@ def results():
 def main():
     failed = 0
     make_tree()
-    print("TAP version 13\n1..8")
+    print("TAP version 13\n1..11")
     for number, (name, seen) in enumerate(results(), 1):
         print(f"{'not ok' if seen else 'ok'} {number} {name}")
         if seen:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=900
-# suites: check soak
+# suites: matrix soak
 """Ranks of the kernel and ranks in user space are one group: with the same packets, results and
 failures, on the same machines and on different ones."""
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=150 smp=2 needs=KPROBES
-# suites: check soak
+# suites: matrix soak
 """Those who only look cost running groups little, however many they are and whatever they ask."""
 
 import contextlib
