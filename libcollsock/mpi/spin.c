@@ -2,7 +2,7 @@
 #include "spin.h"
 
 #define ONCE_US		50	/* then the underlying MPI is driven */
-#define LOSS		2	/* weighs as much as so many operations that end in time */
+#define LOSS		2	/* operations that end in time make up for one loss */
 #define MOST_LOSSES	16
 #define PAUSE		256	/* waits */
 

@@ -2,7 +2,7 @@
 /*
  * Reports of what members do: messages of generic netlink, one after the other, as the module's
  * family answers dumps of groups, hosts, ranks, peers and operations, and its own counters
- * (Documentation/netlink/specs/collsock.yaml). So whoever decodes these decodes reports.
+ * (Documentation/netlink/specs/collsock.yaml). What decodes these decodes reports.
  */
 #ifndef COLLSOCK_USER_REPORT_H
 #define COLLSOCK_USER_REPORT_H

@@ -180,9 +180,10 @@ def a_rank_with_another_key_is_named_on_all_ranks():
 
 @test
 def the_host_whose_port_is_blocked_is_named_in_time_on_all_ranks():
-    with blocked(3, "inet"):
-        all_fail((1, 2, 3), "--timeout", "1000",
-                 words="join: rank 2 receives no packets: is UDP port 7607 open on its host for "
+    """Another one waits for what it would send in the second round."""
+    with blocked(4, "inet"):
+        all_fail((1, 2, 3, 4), "--timeout", "1000",
+                 words="join: rank 3 receives no packets: is UDP port 7607 open on its host for "
                        "all others?")
 
 
