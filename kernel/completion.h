@@ -307,6 +307,21 @@ static inline bool coll_completion_ended(const struct coll_completion *slot)
 
 int coll_completion_sleep(struct coll_completion *slot, long timeout);
 
+/**
+ * coll_completion_has_sleeper() - must the claimant of an operation that has ended be woken?
+ * @slot: claimed, and DONE just now
+ *
+ * One that spins, or has posted the last message itself, sees DONE without that.
+ *
+ * Context: group lock held.
+ */
+static inline bool coll_completion_has_sleeper(const struct coll_completion *slot)
+{
+	/* Pairs with set_current_state() in coll_completion_sleep(): it sees DONE, or we see it. */
+	smp_mb();
+	return rcuwait_active((struct rcuwait *)&slot->claimant);
+}
+
 /* Is a slot free for another post? */
 static inline bool coll_completions_room(const struct coll_completions *slots)
 {

@@ -271,11 +271,11 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_completion_forget(slots, slot);
 		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
 	} else {
-		if (slot->claimed)
-			coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
-		else
-			coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
 		coll_completion_finish(slots, slot, result, bytes, error, failed_rank, gi->now);
+		if (!slot->claimed)
+			coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
+		else if (coll_completion_has_sleeper(slot))
+			coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
 	}
 	if (unlikely(!error && g->failure.known))
 		coll_instance_report_failure(gi, lm);

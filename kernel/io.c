@@ -13,6 +13,7 @@
 #include "socket.h"
 #include "spin.h"
 #include "trace.h"
+#include "words.h"
 
 /* ---- sleeping ---- */
 
@@ -324,8 +325,9 @@ static int io_bring_result(struct coll_sock *csk, struct coll_completion *slot,
 }
 
 /* Returns -ENODATA if the slot must bring memory for the result. */
-static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
-		       const struct coll_signature *sig, const u8 *payload, u64 cookie, u32 how)
+static __always_inline int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
+				       const struct coll_signature *sig, const u8 *payload,
+				       u64 cookie, u32 how)
 {
 	struct coll_instance *gi = csk->instance;
 	u64 now = coll_instance_enter(gi);
@@ -357,22 +359,17 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 	return err;
 }
 
-/*
- * Post the slot's operation, sleeping until the window has room for it. After an error the
- * slot is free again.
- */
-static int io_post(struct coll_sock *csk, struct coll_completion *slot,
-		   const struct coll_signature *sig, const u8 *payload, u64 cookie, u32 how,
-		   long *timeout)
+/* Post the slot's operation after all: a first attempt has returned @err. */
+static noinline int io_post_again(struct coll_sock *csk, struct coll_completion *slot,
+				  const struct coll_signature *sig, const u8 *payload, u64 cookie,
+				  u32 how, long timeout, int err)
 {
 	bool slept = false;
-	int err;
 
 	for (;;) {
-		err = io_try_post(csk, slot, sig, payload, cookie, how);
 		if (err == -EAGAIN) {
 			slept = true;
-			err = io_sleep(csk, &io_for_room, timeout);
+			err = io_sleep(csk, &io_for_room, &timeout);
 		} else if (err == -ENODATA) {
 			err = io_bring_result(csk, slot, sig);
 		} else {
@@ -380,12 +377,26 @@ static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 		}
 		if (err)
 			break;
+		err = io_try_post(csk, slot, sig, payload, cookie, how);
 	}
 	if (unlikely(slept))
 		io_pass_on(csk, &io_for_room);
 	if (err)
 		io_release_slot(csk, slot);
 	return err;
+}
+
+/*
+ * Post the slot's operation, sleeping until the window has room for it. After an error the
+ * slot is free again.
+ */
+static __always_inline int io_post(struct coll_sock *csk, struct coll_completion *slot,
+				   const struct coll_signature *sig, const u8 *payload, u64 cookie,
+				   u32 how, long timeout)
+{
+	int err = io_try_post(csk, slot, sig, payload, cookie, how);
+
+	return likely(!err) ? 0 : io_post_again(csk, slot, sig, payload, cookie, how, timeout, err);
 }
 
 /*
@@ -430,7 +441,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 	}
 	if (io_copy_from_iter(csk, payload, &sig, bytes, &msg->msg_iter)) {
 		how = post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : io_shares(csk, &sig);
-		err = io_post(csk, slot, &sig, payload, post.cookie, how, &timeout);
+		err = io_post(csk, slot, &sig, payload, post.cookie, how, timeout);
 	} else {
 		io_release_slot(csk, slot);
 		err = -EFAULT;
@@ -650,12 +661,12 @@ struct io_room {
 	u32		bytes;
 };
 
-/* For lengths other than this kernel's; true on failure */
+/* For lengths other than this kernel's. True if all was copied. */
 static noinline bool io_copy_head_to_user(const struct collsock_completion *c, void __user *to)
 {
 	u32 known = min_t(u32, c->size, sizeof(*c));
 
-	return copy_to_user(to, c, known) || clear_user(to + known, c->size - known);
+	return !copy_to_user(to, c, known) && !clear_user(to + known, c->size - known);
 }
 
 /* The result of a claimed completion. True if all was copied. */
@@ -667,19 +678,19 @@ static bool io_copy_result(const struct coll_sock *csk, const struct coll_comple
 	return !copy_to_user(to, coll_completion_result(slot), slot->completion.bytes);
 }
 
-static int io_copy_to_user(const struct coll_sock *csk, struct coll_completion *slot,
-			   const struct io_room *to)
+static __always_inline int io_copy_to_user(const struct coll_sock *csk,
+					   struct coll_completion *slot, const struct io_room *to)
 {
-	struct collsock_completion c;
-	bool failed;
+	struct collsock_completion c COLL_UNINITIALIZED;
+	bool copied;
 
 	if (slot->completion.bytes > to->bytes)
 		return -EMSGSIZE;
 	io_tell(&c, slot, to->head);
-	/* A constant length needs no check at run time. */
-	failed = likely(to->head == sizeof(c)) ? copy_to_user(to->completion, &c, sizeof(c)) :
-						 io_copy_head_to_user(&c, to->completion);
-	if (failed || (c.bytes && !io_copy_result(csk, slot, to->result)))
+	copied = likely(to->head == sizeof(c)) ?
+		 coll_words_to_user(to->completion, (u64 *)&c, sizeof(c)) :
+		 io_copy_head_to_user(&c, to->completion);
+	if (!copied || (c.bytes && !io_copy_result(csk, slot, to->result)))
 		return -EFAULT;
 	return 0;
 }
@@ -688,8 +699,8 @@ static int io_copy_to_user(const struct coll_sock *csk, struct coll_completion *
  * Wait for the claimed operation and copy its completion to user space. If that fails the
  * operation is no longer claimed.
  */
-static int io_finish(struct coll_sock *csk, struct coll_completion *slot, u32 spin_us, long timeout,
-		     const struct io_room *to)
+static __always_inline int io_finish(struct coll_sock *csk, struct coll_completion *slot,
+				     u32 spin_us, long timeout, const struct io_room *to)
 {
 	int err = coll_spin_or_sleep(csk, slot, spin_us, timeout) ?: io_copy_to_user(csk, slot, to);
 
@@ -744,7 +755,7 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct i
 	}
 	if (!bytes || io_copy_from_user(csk, payload, sig, bytes, from)) {
 		err = io_post(csk, slot, sig, payload, run->post.cookie,
-			      COLL_COMPLETION_CLAIMED | io_shares(csk, sig), &timeout);
+			      COLL_COMPLETION_CLAIMED | io_shares(csk, sig), timeout);
 	} else {
 		io_release_slot(csk, slot);
 		err = -EFAULT;
@@ -763,7 +774,7 @@ static int io_copy_run(struct io_run *r, const void __user *arg)
 
 	/* Every caller has at least this, and most have exactly this. */
 	if (sizeof(*r) == first) {
-		if (copy_from_user(r, arg, first))
+		if (!coll_words_from_user((u64 *)r, arg, sizeof(*r)))
 			return -EFAULT;
 		if (likely(r->head.size == COLLSOCK_RUN_VER0 &&
 			   r->post.size == COLLSOCK_POST_VER0))
@@ -802,7 +813,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	struct coll_completion *slot;
 	struct coll_signature sig COLL_UNINITIALIZED;
 	struct io_run run COLL_UNINITIALIZED;
-	struct io_room room;
+	struct io_room room COLL_UNINITIALIZED;
 	int err, bytes;
 	long timeout;
 
@@ -847,7 +858,7 @@ int coll_io_wait(struct socket *sock, void __user *arg)
 	struct coll_instance *gi = coll_sock_instance(csk);
 	struct coll_completion *slot;
 	struct collsock_wait wait;
-	struct io_room room;
+	struct io_room room COLL_UNINITIALIZED;
 	long timeout;
 	int err;
 

@@ -28,8 +28,9 @@
 #include "trace.h"
 
 /* Is its address that of its source, and is that another host? */
-static inline bool receive_is_member(const struct sk_buff *skb,
-				     const struct coll_members *members, u32 self, u32 source)
+static __always_inline bool receive_is_member(const struct sk_buff *skb,
+					      const struct coll_members *members, u32 self,
+					      u32 source)
 {
 	return coll_endpoint_may_be_from(source, self, members->hosts) &&
 	       coll_bearer_is_from(skb, &members->member[source]);
@@ -276,7 +277,8 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 /* ---- from the bearers ---- */
 
 /* The packet, or NULL if it is not well-formed */
-static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
+static __always_inline const u8 *receive_form(struct sk_buff *skb, u32 header_bytes,
+					      u32 bytes)
 {
 	const u8 *packet;
 

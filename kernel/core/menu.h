@@ -81,27 +81,24 @@ static inline const struct coll_choice *coll_menu_automatic(const struct coll_me
 }
 
 /**
- * coll_menu_choose() - how the operation of a post is carried out
+ * coll_menu_usual() - how the operation of most posts is carried out, in one look-up
  * @menu: of the group
  * @post: its operation exists, all else may be anything
  * @bytes: of the operation's vector
- * @choice: out
  *
- * Most posts name no degree: they need one look-up.
- *
- * Return: as coll_menu_search(). Context: any.
+ * Return: NULL if it takes a search: a post that names a degree, for instance. Context: any.
  */
-static inline int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
-				   u32 bytes, struct coll_choice *choice)
+static inline const struct coll_choice *coll_menu_usual(const struct coll_menu *menu,
+							const struct collsock_post *post,
+							u32 bytes)
 {
-	if (likely(!post->degree && post->algorithm < COLL_MAX_ALGORITHMS)) {
-		*choice = !post->algorithm ?
-			  *coll_menu_automatic(menu, post->operation, bytes) :
-			  menu->usual[post->operation][post->algorithm];
-		if (likely(choice->algorithm))
-			return 0;
-	}
-	return coll_menu_search(menu, post, bytes, choice);
+	const struct coll_choice *choice;
+
+	if (unlikely(post->degree || post->algorithm >= COLL_MAX_ALGORITHMS))
+		return NULL;
+	choice = !post->algorithm ? coll_menu_automatic(menu, post->operation, bytes) :
+				    &menu->usual[post->operation][post->algorithm];
+	return likely(choice->algorithm) ? choice : NULL;
 }
 
 #endif

@@ -116,6 +116,22 @@ bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_si
 	       signature_bytes(g, operation, sig) >= 0;
 }
 
+static inline int signature_choose(struct coll_signature *sig, const struct coll_choice *choice)
+{
+	sig->algorithm = choice->algorithm;
+	sig->degree = choice->degree;
+	return 0;
+}
+
+static noinline int signature_search(const struct coll_group *g, const struct collsock_post *post,
+				     u32 bytes, struct coll_signature *sig)
+{
+	struct coll_choice choice;
+
+	return coll_menu_search(&g->plan.menu, post, bytes, &choice) ?:
+	       signature_choose(sig, &choice);
+}
+
 /**
  * coll_signature_of_post() - the signature of a post
  * @g: the group
@@ -133,7 +149,7 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 {
 	const struct coll_operation *operation = coll_operation_find(post->operation);
 	u32 rank = g->ranks.local[local].rank;
-	struct coll_choice choice;
+	const struct coll_choice *usual;
 	int bytes, err;
 
 	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET)
@@ -147,11 +163,10 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	sig->count = post->count;
 	sig->root = post->root;
 	bytes = signature_bytes(g, operation, sig);
-	err = coll_menu_choose(&g->plan.menu, post, bytes, &choice);
+	usual = coll_menu_usual(&g->plan.menu, post, bytes);
+	err = likely(usual) ? signature_choose(sig, usual) : signature_search(g, post, bytes, sig);
 	if (unlikely(err))
 		return err;
-	sig->algorithm = choice.algorithm;
-	sig->degree = choice.degree;
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;
 	return bytes > 0 ? signature_contributed(operation, sig, rank, bytes) : bytes;

@@ -375,7 +375,7 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 		if (world_chance(&s->random, 700))
 			post->algorithm = a->algorithm;
 		post->degree = choose_degree(s, menu.degrees);
-	} while (coll_menu_choose(&menu, post, 0, &choice) || is_seldom(s, a));
+	} while (coll_menu_search(&menu, post, 0, &choice) || is_seldom(s, a));
 	return a;
 }
 
@@ -393,7 +393,7 @@ struct coll_choice sim_values_choice(const struct sim_group *g, const struct col
 	struct coll_menu menu;
 
 	menu_of(g, &menu);
-	if (coll_menu_choose(&menu, post, post->count * coll_type_bytes(post->type) *
+	if (coll_menu_search(&menu, post, post->count * coll_type_bytes(post->type) *
 					  blocks_of(g, post), &choice))
 		abort();
 	return choice;

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import mmap
 import os
 import select
 import socket
@@ -23,10 +24,10 @@ from collsock_test import (
     MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD,
     MAX_RANKS, MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC,
     NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD,
-    Child, Completion, Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal,
-    eventually, eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on,
-    outcome, post_bytes, rank_on, refused, set_tunables, test, tunables, until_nothing_lingers,
-    work)
+    Child, Completion, Descriptor, Group, KernelLog, Memory, Rank, at_least, at_most, barrier,
+    equal, eventually, eventually_in, integers, ip_batch, libc, main, make_namespace, member,
+    netem, on, outcome, post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables,
+    until_nothing_lingers, work)
 
 
 def alone(**fields):
@@ -287,6 +288,43 @@ def bad_pointers_are_efault_and_change_nothing():
     equal("bytes waiting", rank.complete(socket.MSG_PEEK).cookie, 7)
     refused(errno.EFAULT, "recv", call, libc.recv, fd, bad, 4096, 0)
     equal("cookie of what stayed", rank.complete().cookie, 7)
+    unchanged_log(log)
+
+
+class LastBytes:
+    """Memory that ends where nothing is mapped."""
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, 2 * mmap.PAGESIZE)
+        self.end = (ctypes.addressof(ctypes.c_char.from_buffer(self.memory)) + mmap.PAGESIZE)
+        if libc.mprotect(ctypes.c_void_p(self.end), ctypes.c_size_t(mmap.PAGESIZE), 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+
+    def run(self, rank, data):
+        """RUN with a buffer of which only these bytes are mapped."""
+        self.memory[mmap.PAGESIZE - len(data):mmap.PAGESIZE] = data
+        if libc.ioctl(rank.fileno(), ctypes.c_ulong(RUN), ctypes.c_void_p(self.end - len(data))):
+            raise OSError(ctypes.get_errno(), "RUN")
+
+
+@test
+def run_with_a_buffer_that_ends_too_early_is_efault_and_loses_nothing():
+    log, (rank, other), end = KernelLog(), two(), LastBytes()
+    nothing = Memory(b"")
+    data = run_bytes(nothing, nothing, cookie=7)
+    request = RUN_HEAD.size + POST.size
+    for mapped in range(0, request, 8):
+        refused(errno.EFAULT, f"a request of which {mapped} bytes are mapped",
+                end.run, rank, data[:mapped])
+    equal("operations posted", rank.stats().posted, 0)
+    for mapped in range(request, len(data), 8):
+        other.post()
+        refused(errno.EFAULT, f"a completion of which {mapped - request} bytes are mapped",
+                end.run, rank, data[:mapped])
+        equal("cookie of what stayed", rank.complete().cookie, 7)
+        other.complete()
+    other.post()
+    end.run(rank, data)
     unchanged_log(log)
 
 
