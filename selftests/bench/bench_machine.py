@@ -14,19 +14,33 @@ OUT = TREE / "build/bench"
 VM_LIMIT_SECONDS = 900
 
 
-def boot(name, cases, *options, slice_us=None, limit_seconds=VM_LIMIT_SECONDS):
-    """Run the cases in one test machine; returns them with their figures."""
+def results_of(name):
+    return OUT / f"{name}.json"
+
+
+def machine(name, cases, *options, slice_us=None, limit_seconds=VM_LIMIT_SECONDS):
+    """Start a test machine that runs the cases; their figures are in results_of(name) then."""
     OUT.mkdir(parents=True, exist_ok=True)
-    results = OUT / f"{name}.json"
-    results.unlink(missing_ok=True)
+    results_of(name).unlink(missing_ok=True)
     hosts = max(case["hosts"] + ("flood" in case) for case in cases)
     turns = ["--slice-us", str(slice_us)] if slice_us else []
-    inside = shlex.join([str(HERE / "inside"), *turns, f"/out/{results.name}", json.dumps(cases)])
-    done = subprocess.run([VM, "--hosts", str(hosts), "--limit", str(limit_seconds),
-                           "--out", OUT, *options, inside], stdin=subprocess.DEVNULL, check=False)
-    if done.returncode or not results.exists():
-        sys.exit(f"bench: the measurement did not run (status {done.returncode})")
-    return json.loads(results.read_text(encoding="ascii"))
+    inside = shlex.join([str(HERE / "inside"), *turns, f"/out/{results_of(name).name}",
+                         json.dumps(cases)])
+    return subprocess.Popen([VM, "--hosts", str(hosts), "--limit", str(limit_seconds),
+                             "--out", OUT, *options, inside], stdin=subprocess.DEVNULL)
+
+
+def boot(name, cases, *options, **more):
+    """Run the cases in one test machine; returns them with their figures."""
+    status = machine(name, cases, *options, **more).wait()
+    if status or not results_of(name).exists():
+        sys.exit(f"bench: the measurement did not run (status {status})")
+    return json.loads(results_of(name).read_text(encoding="ascii"))
+
+
+def newest_kernel():
+    return subprocess.run([TREE / "tools/vm/kver"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout.strip()
 
 
 def mean(figures, name):
