@@ -81,29 +81,54 @@ static int run_in_user_space(struct collsock *s, const struct call *c,
 	return user_run(s->user, c->post, &run, completion);
 }
 
-/* One RUN: stores the completion in @completion. */
-static int run_once(struct collsock *s, const struct call *c,
-		    struct collsock_completion *completion)
+static struct collsock_run head_of(const struct collsock *s, const struct call *c)
 {
-	const struct collsock_run run = {
-		.size			= sizeof(run),
+	return (struct collsock_run){
+		.size			= sizeof(struct collsock_run),
 		.post_bytes		= c->post->size,
-		.completion_bytes	= sizeof(*completion),
+		.completion_bytes	= sizeof(struct collsock_completion),
 		.spin_us		= s->spin_us,
 		.payload		= address(c->payload),
 		.result			= address(c->result),
 		.payload_bytes		= limited(c->payload_bytes),
 		.result_bytes		= limited(c->result_bytes),
 	};
+}
+
+/* With a post of a length that this library does not know */
+static int run_other_length(struct collsock *s, const struct call *c,
+			    struct collsock_completion *completion)
+{
+	const struct collsock_run run = head_of(s, c);
 	__u8 buffer[sizeof(run) + MAX_STRUCT + sizeof(*completion)];
 
-	if (s->user)
-		return run_in_user_space(s, c, completion);
 	memcpy(buffer, &run, sizeof(run));
 	memcpy(buffer + sizeof(run), c->post, c->post->size);
 	if (ioctl(s->fd, COLLSOCK_RUN, buffer))
 		return -errno;
 	memcpy(completion, buffer + sizeof(run) + c->post->size, sizeof(*completion));
+	return 0;
+}
+
+/* One RUN: stores the completion in @completion. */
+static int run_once(struct collsock *s, const struct call *c,
+		    struct collsock_completion *completion)
+{
+	struct {
+		struct collsock_run		run;
+		struct collsock_post		post;
+		struct collsock_completion	completion;
+	} call;
+
+	if (s->user)
+		return run_in_user_space(s, c, completion);
+	if (c->post->size != sizeof(call.post))
+		return run_other_length(s, c, completion);
+	call.run = head_of(s, c);
+	call.post = *c->post;
+	if (ioctl(s->fd, COLLSOCK_RUN, &call))
+		return -errno;
+	*completion = call.completion;
 	return 0;
 }
 
