@@ -29,6 +29,7 @@
 
 #include "core/bearer.h"
 #include "eth.h"
+#include "packet_memory.h"
 #include "udp.h"
 
 /**
@@ -78,8 +79,8 @@ static_assert(COLL_UDP_HEADER_BYTES + ETH_HLEN <= COLL_BEARER_HEADROOM);
  * coll_bearer_packet() - allocate a packet to be sent by any bearer
  * @bytes: length of the packet; its contents are uninitialised
  *
- * It comes from the per-CPU caches that drivers use for received packets. This is the
- * cheapest source: a received packet is freed to the cache from which the next one is sent.
+ * Its memory is that of earlier packets (packet_memory.h), its struct sk_buff comes from the
+ * per-CPU cache to which a received packet is freed.
  *
  * Return: the packet, or NULL if there is no memory. Context: BH disabled.
  */
@@ -90,7 +91,7 @@ static inline struct sk_buff *coll_bearer_packet(u32 bytes)
 	struct sk_buff *skb;
 	void *head;
 
-	head = napi_alloc_frag(room);
+	head = coll_packet_memory_take(room);
 	if (unlikely(!head))
 		return NULL;
 	skb = napi_build_skb(head, room);

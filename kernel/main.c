@@ -6,6 +6,7 @@
 #include "env.h"
 #include "family.h"
 #include "netlink.h"
+#include "packet_memory.h"
 #include "pace.h"
 #include "pernet.h"
 #include "port.h"
@@ -53,6 +54,7 @@ err_pernet:
 	coll_env_uninit();
 err_env:
 	coll_work_queue_uninit();
+	coll_packet_memory_uninit();
 	return err;
 }
 
@@ -64,6 +66,7 @@ static void __exit main_exit(void)
 	coll_env_uninit();
 	coll_turns_uninit();
 	coll_work_queue_uninit();
+	coll_packet_memory_uninit();
 }
 
 module_init(main_init);

@@ -12,10 +12,12 @@ import time
 
 from collsock_test import (
     DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, FLAT, MCS, Descriptor, Group, Sniffer, at_least,
-    at_most, command, equal, integers, main, rank_on, refused, seeded, test, test_each, work)
+    at_most, command, equal, faulty, integers, main, rank_on, refused, seeded, test, test_each,
+    tunables, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
+QUEUED_GROUPS, QUEUED_BARRIERS = 4, 8
 FAMILIES = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
 
 
@@ -32,6 +34,30 @@ def rounds_advance_in_softirq_only():
         stats = rank.stats()
         equal(f"rounds misplaced at rank {number}", stats.rounds_misplaced, 0)
         at_least(f"rounds at rank {number}", stats.rounds, 3 * work(30))
+
+
+@test
+def the_memory_of_a_packet_is_not_used_for_others_while_it_is_under_way():
+    """Hundreds of packets wait in the queue of a device; then each has to arrive once."""
+    patience_us = 4_000_000
+    with tunables(rto_floor_us=patience_us, rto_initial_us=patience_us,
+                  rto_ceiling_us=patience_us, rto_unheard_us=patience_us):
+        groups = [Group(HOSTS, window=64) for _ in range(QUEUED_GROUPS)]
+    for group in groups:
+        group.barrier()
+    with faulty(HOSTS, "delay", "50ms", "limit", "10000"):
+        for _ in range(QUEUED_BARRIERS):
+            for group in groups:
+                for rank in group:
+                    rank.post()
+        for group in groups:
+            for rank in group:
+                for _ in range(QUEUED_BARRIERS):
+                    equal("error", rank.complete().error, 0)
+    for rank in (rank for group in groups for rank in group):
+        stats = rank.stats()
+        equal("packets that arrived twice, or in another group", stats.duplicates + stats.stale, 0)
+        equal("messages sent again", stats.retransmits, 0)
 
 
 @test_each(*FAMILIES)
