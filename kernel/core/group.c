@@ -292,7 +292,8 @@ static struct group_sender group_identify(struct coll_group *g, const struct col
 
 /*
  * Handle a packet whose prefix is new: the first of a host or of a connection, or the first
- * after its sender has heard of us. The connection is opened only after authentication.
+ * after its sender has heard of us. The connection is opened only after authentication. What is
+ * for all hosts belongs to no connection, even where the index of this host stands for all.
  */
 static noinline struct group_sender group_introduce(struct coll_group *g, const u8 *packet,
 						    u32 bytes, struct coll_body *body, u64 now)
@@ -301,6 +302,8 @@ static noinline struct group_sender group_introduce(struct coll_group *g, const 
 	struct coll_wire_side side;
 	struct coll_prefix prefix;
 
+	if (coll_wire_is_multicast(packet))
+		return (struct group_sender) { .refusal = COLL_WRONG_SOURCE };
 	coll_wire_read_prefix(packet, &prefix);
 	coll_wire_side_set(&side, &prefix, &g->secret.mac);
 	sender = group_identify(g, &prefix, &side, packet, bytes, body, now);
@@ -425,6 +428,8 @@ static noinline void group_accept_other(struct coll_group *g, struct coll_peer *
 		coll_watch_probed(g, peer, body, now);
 	else if (body->type == COLL_PACKET_ANSWER)
 		coll_watch_answered(peer, body, now);
+	else if (body->type == COLL_PACKET_MULTICAST)
+		group_refuse_invalid(g, peer->host, body);
 	else if (group_only_answers(g, body))
 		group_answer(peer, body, now);
 	else if ((body->operation + 1) >> 63)
@@ -680,7 +685,7 @@ void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *pack
 		return;
 	coll_wire_read_prefix(packet, &prefix);
 	coll_wire_read_body(packet, bytes, &body);
-	if (coll_peer_may_be_new(peer, &prefix, body.number))
+	if (!coll_wire_is_multicast(packet) && coll_peer_may_be_new(peer, &prefix, body.number))
 		peer->recv.filtered = true;
 }
 

@@ -67,8 +67,12 @@ static enum coll_refusal timewait_answer(const struct coll_timewait *t, const u8
 	if (prefix.descriptor != t->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
-	/* Otherwise two time-wait entries would answer each other's answers indefinitely. */
+	/*
+	 * Otherwise two time-wait entries would answer each other's answers indefinitely. What is
+	 * for all hosts is never answered.
+	 */
 	if (body.type == COLL_PACKET_ACK || body.type == COLL_PACKET_ANSWER ||
+	    body.type == COLL_PACKET_MULTICAST ||
 	    body.number >= COLL_NUMBER_TIMEWAIT ||
 	    (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;

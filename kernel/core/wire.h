@@ -77,7 +77,10 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 #define COLL_FLAGS_FOLLOWS	0x00ff
 #define COLL_FLAGS_READABLE	(COLL_FLAG_OPERANDS | COLL_FLAG_ACK)
 
-/* What a packet for all has in the place of the receiving host, which is no index of one there */
+/*
+ * What a packet for all has in the place of the receiving host. No host of a group with multicast
+ * has that index. One of a larger group may; a packet for all belongs to no connection of it.
+ */
 #define COLL_WIRE_ALL		0xffff
 static_assert(COLLSOCK_MAX_MULTICAST_HOSTS < COLL_WIRE_ALL);
 

@@ -121,6 +121,8 @@ static void check_timewait(const u8 *packet, u32 bytes)
 		FUZZ_EXPECT(answer_bytes <= COLL_TIMEWAIT_ANSWER, "%u bytes", answer_bytes);
 		FUZZ_EXPECT(answer_bytes <= bytes + COLL_WIRE_OPERANDS + COLL_WIRE_ACK,
 			    "%u bytes to %u", answer_bytes, bytes);
+		if (coll_wire_is_multicast(packet))
+			FUZZ_EQUAL(answer_bytes, 0, "answer to what is for all");
 		if (answer_bytes) {
 			check_packet(answer, answer_bytes);
 			t.incarnation = 0;

@@ -59,6 +59,84 @@ TEST_F(net, a_limit_never_goes_up_again)
 	EXPECT_EQ(2, unit_group(&self->n, 2)->stats.invalid);
 }
 
+/* In the largest group the last host has the index that stands for all: what comes to it so */
+static u32 write_for_all(const struct unit_network *n, u8 type, u8 *packet)
+{
+	const struct coll_group *g = unit_group(n, 0);
+	const struct coll_prefix prefix = {
+		.tag = g->secret.tag, .descriptor = g->descriptor, .incarnation = g->incarnation,
+		.epoch = 1, .source = 0, .destination = COLL_WIRE_ALL,
+	};
+	struct coll_body body = {
+		.type = type, .number = ++next_number, .credit = COLL_NOTHING_DONE,
+		.signature.root = 1, .signature.count = COLL_REASON_SILENT,
+	};
+	struct coll_wire_side side;
+
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	coll_wire_write(packet, &side, &body);
+	return coll_wire_bytes(&body);
+}
+
+static enum coll_refusal receive_for_all(struct unit_network *n, u8 type)
+{
+	u8 packet[256];
+	u32 bytes = write_for_all(n, type, packet);
+
+	return coll_group_receive(unit_group(n, 2), 0, packet, bytes, false, n->world.now);
+}
+
+TEST_F(net, a_packet_for_all_belongs_to_no_connection)
+{
+	u64 before;
+
+	begin_attack(_metadata, &self->n, 4);
+	before = world_digest(unit_member(&self->n, 2));
+	EXPECT_EQ(COLL_WRONG_SOURCE, receive_for_all(&self->n, COLL_PACKET_MULTICAST));
+	EXPECT_EQ(before, world_digest(unit_member(&self->n, 2)));
+}
+
+/* Nor if a message with the same prefix came before */
+TEST_F(net, a_packet_for_all_is_no_goodbye)
+{
+	struct coll_group *g;
+
+	next_number = 0;
+	unit_network_init(&self->n, 4, seed_start());
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = unit_group(&self->n, 2);
+	EXPECT_EQ(COLL_ACCEPTED, receive_for_all(&self->n, COLL_PACKET_MESSAGE));
+	g->stats.invalid = 0;
+	EXPECT_EQ(COLL_ACCEPTED, receive_for_all(&self->n, COLL_PACKET_MULTICAST));
+	EXPECT_EQ(1, g->stats.invalid);
+	EXPECT_FALSE(coll_group_ended(g, 0));
+}
+
+TEST_F(net, a_packet_for_all_that_filters_refuse_excuses_no_host)
+{
+	u8 packet[256];
+	u32 bytes;
+
+	begin_attack(_metadata, &self->n, 4);
+	bytes = write_for_all(&self->n, COLL_PACKET_MULTICAST, packet);
+	coll_group_receive_refused(unit_group(&self->n, 2), 0, packet, bytes);
+	EXPECT_FALSE(unit_peer(&self->n, 2, 0)->recv.filtered);
+}
+
+TEST_F(net, a_packet_for_all_is_not_answered_from_timewait)
+{
+	u8 packet[256], answer[COLL_TIMEWAIT_ANSWER];
+	struct unit_network *n = &self->n;
+	struct coll_timewait t;
+	u32 bytes, answered;
+
+	begin_attack(_metadata, n, 4);
+	coll_timewait_set(unit_group(n, 2), &t, n->world.now);
+	bytes = write_for_all(n, COLL_PACKET_MULTICAST, packet);
+	EXPECT_EQ(COLL_ACCEPTED, coll_timewait_answer(&t, packet, bytes, answer, &answered));
+	EXPECT_EQ(0, answered);
+}
+
 static int broadcast(struct unit_network *n, u32 rank, u8 algorithm, u32 count,
 		     const void *payload)
 {
