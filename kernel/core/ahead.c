@@ -81,6 +81,22 @@ static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_h
 }
 
 /**
+ * coll_ahead_asks() - is a message that multicast carries to be acknowledged at once?
+ * @peer: its destination
+ * @m: the message, with its head set
+ *
+ * As coll_congestion_asks() of one that is sent: the last that the window allows, and that at half
+ * of it.
+ */
+bool coll_ahead_asks(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u32 flying = peer->send.unacked + coll_peer_ahead(peer)->count + 1;
+
+	return m->head->several &&
+	       (flying == peer->send.limit || flying == (peer->send.limit + 1) / 2);
+}
+
+/**
  * coll_ahead_send() - send a message of a downward phase
  * @peer: destination
  * @m: the message, with its head, position and payload set
@@ -125,6 +141,8 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 			coll_deadline_peer(peer, max(due, now));
 			continue;
 		}
+		if (a->receives && m->head->several)
+			coll_congestion_copy_lost(peer);
 		a->receives = false;
 		peer->group->stats.copies_repaired++;
 		coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
@@ -145,6 +163,7 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body)
 {
 	struct coll_ahead *a = coll_peer_ahead(peer);
+	u32 before = a->count;
 	struct coll_message *m, *next;
 
 	a->receives = body->flags & COLL_FLAG_COPIED;
@@ -155,10 +174,12 @@ void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body)
 	list_for_each_entry_safe(m, next, &a->messages, link)
 		if (ahead_is_settled(peer, m))
 			coll_peer_forget(m, false, 0);
+	if (before != a->count && 2 * before >= peer->send.limit && !peer->send.lost)
+		coll_congestion_acknowledged(peer, before - a->count);
 }
 
 /* An acknowledgment is owed, as in coll_peer_accept(). */
-static void ahead_owe(struct coll_peer *peer, u64 operation, u64 now)
+static void ahead_owe(struct coll_peer *peer, u64 operation, bool ask, u64 now)
 {
 	struct coll_peer_ack *ack = &peer->ack;
 
@@ -170,6 +191,7 @@ static void ahead_owe(struct coll_peer *peer, u64 operation, u64 now)
 		ack->messages = 0;
 		ack->now |= !coll_ack_expected(peer);
 	}
+	ack->now |= ask;
 }
 
 /* An acknowledgment of another operation is owed, and is remembered no longer. */
@@ -187,11 +209,13 @@ static bool ahead_displaces(const struct coll_peer *peer, u64 operation)
  * @operation: number of the operation
  * @round: round of the edge
  * @segment: which one; it is stored
+ * @ask: the source wants to have it acknowledged at once
  * @now: time in ns
  *
  * An acknowledgment is owed to the parent, as for a message of its own.
  */
-void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, u64 now)
+void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, bool ask,
+		       u64 now)
 {
 	struct coll_ahead *a = coll_peer_ahead(peer);
 
@@ -199,5 +223,5 @@ void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segm
 		coll_peer_send_ack(peer, now);
 	coll_position_mark(&a->got, operation, round, segment);
 	a->owed = true;
-	ahead_owe(peer, operation, now);
+	ahead_owe(peer, operation, ask, now);
 }

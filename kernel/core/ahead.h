@@ -10,6 +10,7 @@
 #ifndef COLL_CORE_AHEAD_H
 #define COLL_CORE_AHEAD_H
 
+#include "congestion.h"
 #include "peer.h"
 #include "position.h"
 
@@ -17,10 +18,12 @@
 #define COLL_AHEAD_TELLS	8
 #define COLL_AHEAD_TELL_EVERY	64
 
+bool coll_ahead_asks(const struct coll_peer *peer, const struct coll_message *m);
 void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied, u32 epoch,
 		     u64 now);
 void coll_ahead_expire(struct coll_peer *peer, u64 now);
 void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body);
-void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, u64 now);
+void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, bool ask,
+		       u64 now);
 
 #endif

@@ -224,6 +224,16 @@ void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m)
 	c->prior = 0;
 }
 
+/**
+ * coll_congestion_copy_lost() - what multicast carried was not acknowledged in time
+ * @peer: a host that reported that it receives copies
+ */
+void coll_congestion_copy_lost(struct coll_peer *peer)
+{
+	if (peer->congestion.initial)
+		congestion_reduce(peer);
+}
+
 /* Has all been acknowledged that was sent before the window was last reduced? */
 static bool congestion_all_fresh(const struct coll_peer *peer)
 {

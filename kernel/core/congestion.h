@@ -42,6 +42,7 @@ void coll_congestion_lost(struct coll_peer *peer, struct coll_message *m);
 void coll_congestion_timed_out(struct coll_peer *peer, struct coll_message *m);
 void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m);
 void coll_congestion_marked(struct coll_peer *peer, u8 ce);
+void coll_congestion_copy_lost(struct coll_peer *peer);
 void coll_congestion_local(struct coll_peer *peer);
 
 /* May a lost message be sent again? */

@@ -142,7 +142,8 @@ static bool copy_store(struct coll_op *op, struct coll_copy *copy, u64 now)
 	copy->body.round = s->down_round;
 	coll_engine_store(op, s->down_fold, &copy->body);
 	op->group->stats.copies_received++;
-	coll_ahead_accept(copy->parent, op->head.number, s->down_round, copy->body.segment, now);
+	coll_ahead_accept(copy->parent, op->head.number, s->down_round, copy->body.segment,
+			  copy->body.ack_now, now);
 	return true;
 }
 

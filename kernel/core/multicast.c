@@ -46,25 +46,36 @@ static bool multicast_is_useful(struct coll_multicast *mc)
 	return true;
 }
 
-/*
- * Do all hosts have room, as far as is known? Of an operation that all hosts have begun it is
- * known of all; else what would be held for a child is not sent to others either.
- */
-static bool multicast_has_room(struct coll_op *op, const struct coll_message *m, u64 now)
+/* May each child get the message at once? Also: is one of them to acknowledge it at once? */
+static bool multicast_children_admit(struct coll_op *op, const struct coll_message *m, bool *ask,
+				     u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
-	struct coll_group *g = op->group;
 	u32 i;
 
-	if (s->all_to_all)
-		return !coll_after(op->head.number, g->credit.common);
 	for (i = s->down_send; i < s->sends; i++) {
-		struct coll_peer *peer = coll_peers_get(g, s->send[i].host, now);
+		struct coll_peer *peer = coll_peers_get(op->group, s->send[i].host, now);
 
 		if (!peer || !coll_peer_may_send(peer, m, coll_peer_ahead(peer)->count))
 			return false;
+		*ask |= coll_ahead_asks(peer, m);
 	}
 	return true;
+}
+
+/*
+ * Do all hosts have room, as far as is known? Of an operation that all hosts have begun it is
+ * known of all; else what would be held for a child is not sent to others either. Where an
+ * operation has several segments, no more copies are in flight than each child's window allows.
+ */
+static bool multicast_has_room(struct coll_op *op, const struct coll_message *m, bool *ask,
+			       u64 now)
+{
+	bool all_to_all = op->schedule->all_to_all;
+
+	if (all_to_all && coll_after(op->head.number, op->group->credit.common))
+		return false;
+	return (all_to_all && !op->head.several) || multicast_children_admit(op, m, ask, now);
 }
 
 static void multicast_lose(struct coll_group *g, const struct coll_body *body)
@@ -74,7 +85,8 @@ static void multicast_lose(struct coll_group *g, const struct coll_body *body)
 }
 
 /* Send a segment to all. */
-static bool multicast_transmit(struct coll_group *g, const struct coll_message *m, u64 now)
+static bool multicast_transmit(struct coll_group *g, const struct coll_message *m, bool ask,
+			       u64 now)
 {
 	struct coll_body body = {
 		.type		= COLL_PACKET_MULTICAST,
@@ -84,6 +96,7 @@ static bool multicast_transmit(struct coll_group *g, const struct coll_message *
 		.segment	= m->segment,
 		.done		= coll_peer_done(g, m->head, now),
 		.credit		= COLL_NOTHING_DONE,
+		.ack_now	= ask,
 		.payload	= m->payload,
 		.payload_bytes	= m->bytes,
 	};
@@ -105,12 +118,13 @@ static bool multicast_transmit(struct coll_group *g, const struct coll_message *
 static bool multicast_try(struct coll_op *op, const struct coll_message *m, u64 now)
 {
 	struct coll_multicast *mc = &op->group->multicast;
+	bool ask = false;
 
 	if (!m->segment)
 		mc->useful = multicast_is_useful(mc);
-	if (!mc->useful || !multicast_has_room(op, m, now))
+	if (!mc->useful || !multicast_has_room(op, m, &ask, now))
 		return false;
-	return multicast_transmit(op->group, m, now);
+	return multicast_transmit(op->group, m, ask, now);
 }
 
 /**

@@ -278,6 +278,39 @@ void sim_check_member(struct world_member *m)
 			     m->index, g->window.next - g->window.oldest, g->window.size);
 }
 
+static void check_window(struct sim *s, const struct coll_group *g, u32 child)
+{
+	const struct coll_peer *peer = coll_peers_find(g, child);
+	u32 under_way;
+
+	if (!peer)
+		return;
+	under_way = peer->send.unacked + coll_peer_ahead(peer)->count;
+	if (under_way >= peer->congestion.window)
+		sim_violated(s, "host %u sends to all while %u of %u packets to %u are in flight",
+			     g->self, under_way, peer->congestion.window, child);
+}
+
+/* A copy of one segment of several is being sent: each child's window has room for it. */
+void sim_check_copy(struct sim *s, const struct world_packet *p)
+{
+	const struct coll_group *g;
+	const struct world_member *m;
+	const struct coll_op *op;
+	struct coll_body body;
+	u32 i;
+
+	if (!coll_wire_is_multicast(p->data))
+		return;
+	m = world_find(&s->world.hosts[p->from], coll_wire_tag(p->data),
+		       coll_wire_source(p->data));
+	g = &m->group;
+	coll_wire_read_body(p->data, p->bytes, &body);
+	op = coll_group_slot(g, body.operation);
+	for (i = op->down_send; op->head.several && i < op->schedule->sends; i++)
+		check_window(s, g, op->schedule->send[i].host);
+}
+
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed)
 {
 	struct sim *s = m->world->owner;

@@ -256,6 +256,7 @@ static void user_after(struct world_member *m)
 
 static bool user_tap(struct world *w, struct world_packet *p)
 {
+	sim_check_copy(w->owner, p);
 	sim_faults_sent(w->owner, p);
 	sim_attacker_sent(w->owner, p);
 	return false;

@@ -382,6 +382,7 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 			  const struct sim_post *p, const void *result, u32 bytes, u32 error,
 			  u32 failed_rank);
 void sim_check_member(struct world_member *m);
+void sim_check_copy(struct sim *s, const struct world_packet *p);
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);

@@ -287,6 +287,86 @@ TEST_F(net, where_no_copy_arrives_its_source_pauses_longer_and_longer)
 	EXPECT_EQ(10 * 7, unicast);
 }
 
+/* ---- long vectors ---- */
+
+#define LONG_SEGMENTS	60
+
+/* Ranks from @first on post an all-reduce, the last one first. */
+static void post_long(struct __test_metadata *_metadata, struct unit_network *n, u32 first,
+		      u32 end)
+{
+	static const u64 vector[LONG_SEGMENTS * COLLSOCK_DEFAULT_SEGMENT / sizeof(u64)];
+	struct collsock_post post = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_KARY, 0,
+						 ARRAY_SIZE(vector));
+
+	while (end-- > first)
+		ASSERT_EQ(0, unit_post(n, end, &post, vector));
+}
+
+static void begin_long(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	describe(n, 8, 4);
+	n->join.max_bytes = LONG_SEGMENTS * COLLSOCK_DEFAULT_SEGMENT;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	learn(_metadata, n);
+}
+
+/* All-reduces until all windows are as wide as they become */
+static void open_windows(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	u32 i;
+
+	begin_long(_metadata, n);
+	for (i = 0; i < 8; i++) {
+		post_long(_metadata, n, 0, n->count);
+		ASSERT_TRUE(unit_await_all(n, 10 * SECOND));
+	}
+	copies = 0;
+}
+
+/* All that the source has to send is there when its rank posts. */
+TEST_F(net, copies_of_a_long_vector_wait_for_acknowledgments)
+{
+	struct unit_network *n = &self->n;
+
+	begin_long(_metadata, n);
+	post_long(_metadata, n, 1, 8);
+	unit_run(n, SECOND);
+	copies = 0;
+	post_long(_metadata, n, 0, 1);
+	unit_run(n, 2 * DELAY - 1);
+	EXPECT_LT(0, copies);
+	EXPECT_GE(7 * COLL_CONGESTION_BUDGET, copies);
+	EXPECT_TRUE(unit_await_all(n, 10 * SECOND));
+	expect_settled(_metadata, n);
+}
+
+TEST_F(net, acknowledged_copies_open_the_window_until_all_goes_by_multicast)
+{
+	struct unit_network *n = &self->n;
+
+	open_windows(_metadata, n);
+	post_long(_metadata, n, 0, 8);
+	ASSERT_TRUE(unit_await_all(n, 10 * SECOND));
+	EXPECT_EQ(7 * LONG_SEGMENTS, copies);
+	expect_settled(_metadata, n);
+}
+
+TEST_F(net, lost_copies_halve_the_window)
+{
+	struct unit_network *n = &self->n;
+	u32 window;
+
+	open_windows(_metadata, n);
+	window = unit_peer(n, 0, 1)->congestion.window;
+	copy_lost = lose_to_1;
+	post_long(_metadata, n, 0, 8);
+	ASSERT_TRUE(unit_await_all(n, 10 * SECOND));
+	EXPECT_LT(COLL_CONGESTION_BUDGET, window);
+	EXPECT_LE(1, unit_group(n, 0)->stats.windows_reduced);
+	EXPECT_GT(window, unit_peer(n, 0, 1)->congestion.window);
+}
+
 /* ---- work ---- */
 
 #define CHILDREN	COLLSOCK_MAX_DEGREE
