@@ -307,6 +307,8 @@ static void begin_long(struct __test_metadata *_metadata, struct unit_network *n
 {
 	describe(n, 8, 4);
 	n->join.max_bytes = LONG_SEGMENTS * COLLSOCK_DEFAULT_SEGMENT;
+	/* Acknowledgments that are not asked for come after 16 messages, or late. */
+	n->join.window = 32;
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 	learn(_metadata, n);
 }
@@ -339,6 +341,18 @@ TEST_F(net, copies_of_a_long_vector_wait_for_acknowledgments)
 	EXPECT_GE(7 * COLL_CONGESTION_BUDGET, copies);
 	EXPECT_TRUE(unit_await_all(n, 10 * SECOND));
 	expect_settled(_metadata, n);
+}
+
+TEST_F(net, copies_of_a_long_vector_wait_for_no_acknowledgment_delay)
+{
+	struct unit_network *n = &self->n;
+	u64 begin;
+
+	begin_long(_metadata, n);
+	begin = n->world.now;
+	post_long(_metadata, n, 0, 8);
+	ASSERT_TRUE(unit_await_all(n, 10 * SECOND));
+	EXPECT_GT(coll_timing_default.ack_delay, n->world.now - begin);
 }
 
 TEST_F(net, acknowledged_copies_open_the_window_until_all_goes_by_multicast)
