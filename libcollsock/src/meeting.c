@@ -40,8 +40,8 @@ static int meeting_start(struct meeting *meeting, const struct meeting_options *
 		err = meeting_server_init(&meeting->server, &meeting->self);
 		return err ? err : meeting_server_gather(&meeting->server);
 	}
-	meeting_client_init(&meeting->client, &meeting->self);
-	return meeting_client_attend(&meeting->client);
+	err = meeting_client_init(&meeting->client, &meeting->self);
+	return err ? err : meeting_client_attend(&meeting->client);
 }
 
 int meeting_open(struct meeting **made, const struct meeting_options *options, char *text,

@@ -36,11 +36,15 @@ struct client_try {
 	struct meeting_io		io;
 };
 
-void meeting_client_init(struct meeting_client *client, struct meeting_self *self)
+int meeting_client_init(struct meeting_client *client, struct meeting_self *self)
 {
+	int err;
+
 	memset(client, 0, sizeof(*client));
 	client->self = self;
 	client->link.fd = -1;
+	err = meeting_keys_draw(client->process, sizeof(client->process));
+	return err ? meeting_self_fail(self, err, "no random numbers: %s", strerror(-err)) : 0;
 }
 
 void meeting_client_free(struct meeting_client *client)
@@ -166,7 +170,8 @@ static int client_prove(struct meeting_client *client, struct client_try *try)
 	int err;
 
 	meeting_self_hello(client->self, &t->hello);
-	err = meeting_keys_draw(t->hello.challenge, MEETING_BYTES);
+	memcpy(t->hello.process, client->process, sizeof(t->hello.process));
+	err = meeting_keys_draw(t->hello.challenge, sizeof(t->hello.challenge));
 	if (!err)
 		err = client_send(client, try, &t->hello, sizeof(t->hello));
 	if (!err && meeting_rendezvous_is_self(try->fd))

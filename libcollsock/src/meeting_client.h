@@ -15,6 +15,7 @@
  * struct meeting_client - the client
  * @self: this process
  * @link: to the server; closed if there is none
+ * @process: which process it is (struct meeting_hello)
  * @tries: how often it has tried to connect
  * @salt: the server's
  * @problem: why the last try failed
@@ -23,13 +24,15 @@
 struct meeting_client {
 	struct meeting_self	*self;
 	struct meeting_link	link;
+	__u8			process[MEETING_HALF];
 	unsigned int		tries;
 	__u8			salt[MEETING_BYTES];
 	char			problem[MEETING_PROBLEM];
 	bool			distrusts;
 };
 
-void meeting_client_init(struct meeting_client *client, struct meeting_self *self);
+/* Return: 0, or as meeting_self_fail() */
+int meeting_client_init(struct meeting_client *client, struct meeting_self *self);
 void meeting_client_free(struct meeting_client *client);
 
 /* Return: 0 once all ranks are here; or as meeting_self_fail() */

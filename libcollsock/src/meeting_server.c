@@ -162,6 +162,15 @@ static void server_note_newer(struct meeting_server *server, const struct meetin
 					  be32toh(pending->transcript.hello.attempt));
 }
 
+/* Another process has the rank. The same one comes again if its connection has ended. */
+static bool server_has_other(const struct meeting_server *server, __u32 rank,
+			     const struct meeting_hello *hello)
+{
+	const struct meeting_attendant *a = &server->attendant[rank];
+
+	return a->link.fd >= 0 && memcmp(a->process, hello->process, sizeof(a->process));
+}
+
 static enum meeting_kind server_judge(const struct meeting_server *server,
 				      const struct meeting_hello *hello)
 {
@@ -176,7 +185,8 @@ static enum meeting_kind server_judge(const struct meeting_server *server,
 		return MEETING_NEWER;
 	if (be32toh(hello->ranks) != o->ranks || rank >= o->ranks)
 		return MEETING_RANKS_DIFFER;
-	return !rank || server->attendant[rank].link.fd >= 0 ? MEETING_DUPLICATE : MEETING_WELCOME;
+	return !rank || server_has_other(server, rank, hello) ? MEETING_DUPLICATE :
+								MEETING_WELCOME;
 }
 
 static void server_report_refusal(struct meeting_server *server, enum meeting_kind kind,
@@ -203,6 +213,14 @@ static void server_report_refusal(struct meeting_server *server, enum meeting_ki
 		server_note_newer(server, pending);
 }
 
+static void server_part(struct meeting_server *server, struct meeting_attendant *a)
+{
+	if (a->link.fd < 0)
+		return;
+	meeting_link_close(&a->link);
+	server->present--;
+}
+
 /* It is not pending any more, and its socket is that of a link, which stays where it is opened. */
 static void server_accept_proved(void *ctx, struct meeting_pending *pending)
 {
@@ -214,6 +232,7 @@ static void server_accept_proved(void *ctx, struct meeting_pending *pending)
 
 	if (kind == MEETING_WELCOME) {
 		a = &server->attendant[be32toh(hello->rank)];
+		server_part(server, a);
 		link = &a->link;
 	}
 	meeting_link_open(link, pending->fd, pending->keys.from_server, pending->keys.from_client);
@@ -222,6 +241,7 @@ static void server_accept_proved(void *ctx, struct meeting_pending *pending)
 	meeting_link_send(link);
 	if (a) {
 		memcpy(a->peer, pending->peer, sizeof(a->peer));
+		memcpy(a->process, hello->process, sizeof(a->process));
 		server->present++;
 	} else {
 		meeting_link_close(link);
@@ -239,10 +259,8 @@ static void server_watch(struct meeting_server *server, struct meeting_attendant
 		err = meeting_link_send(&a->link);
 	if ((!err || err == -EAGAIN) && polled->revents & ~POLLOUT)
 		err = meeting_link_receive(&a->link) == -EAGAIN ? -EAGAIN : -ECONNRESET;
-	if (!err || err == -EAGAIN)
-		return;
-	meeting_link_close(&a->link);
-	server->present--;
+	if (err && err != -EAGAIN)
+		server_part(server, a);
 }
 
 static void server_await_ranks(struct meeting_server *server)

@@ -13,12 +13,14 @@
  * struct meeting_attendant - another rank
  * @link: its connection; closed if it is not here
  * @peer: its address; empty if it was never here
+ * @process: which process it is (struct meeting_hello)
  * @starts: it is to be told that all are here
  * @busy: it has not finished the current step
  */
 struct meeting_attendant {
 	struct meeting_link	link;
 	char			peer[MEETING_PEER];
+	__u8			process[MEETING_HALF];
 	bool			starts;
 	bool			busy;
 };

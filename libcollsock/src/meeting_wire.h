@@ -19,6 +19,7 @@
 #define MEETING_MAGIC	"collmeet"
 #define MEETING_VERSION	1
 #define MEETING_BYTES	32	/* of a challenge, a digest, a key, a proof, a MAC */
+#define MEETING_HALF	(MEETING_BYTES / 2)
 
 /**
  * struct meeting_hello - the first bytes of a client
@@ -28,7 +29,9 @@
  * @ranks: number of ranks of the job
  * @rank: of the client, from 1
  * @job: SHA-256 of the job's name
- * @challenge: random
+ * @process: random, the same whenever this process tries: its connection before may have ended
+ *	without the server's knowing
+ * @challenge: random, another one with each try
  */
 struct meeting_hello {
 	__u8	magic[8];
@@ -37,7 +40,8 @@ struct meeting_hello {
 	__be32	ranks;
 	__be32	rank;
 	__u8	job[MEETING_BYTES];
-	__u8	challenge[MEETING_BYTES];
+	__u8	process[MEETING_HALF];
+	__u8	challenge[MEETING_HALF];
 };
 
 /**

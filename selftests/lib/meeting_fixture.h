@@ -302,11 +302,13 @@ static inline void expect_failed(struct __test_metadata *_metadata, struct rank 
  * struct relay - a process between a client and the server, which serves one connection at a time
  * @port: where it listens
  * @pid: its pid
+ * @loses_end: the server does not learn that a client has ended its connection
  * @seen: shared with it: what went to the server (0) and what came from it (1)
  */
 struct relay {
 	__u16	port;
 	pid_t	pid;
+	bool	loses_end;
 	struct {
 		size_t	bytes;
 		__u8	data[RELAY_BYTES];
@@ -342,7 +344,8 @@ static void relay_serve(struct relay *r, int client, int server, int direction, 
 			open = relay_pass(r, server, client, 1, direction ? flip : -1);
 	}
 	close(client);
-	close(server);
+	if (!r->loses_end)
+		close(server);
 }
 
 /* Relay to @server; alter the byte at @flip of direction @direction, unless it is negative. */

@@ -2,6 +2,7 @@
 /* Ranks meet over TCP, and know who is missing. */
 #include "meeting_fixture.h"
 #include "meeting_rendezvous.h"
+#include "meeting_wire.h"
 
 FIXTURE(meeting)
 {
@@ -234,6 +235,28 @@ TEST_F(meeting, a_duplicate_rank_is_refused_and_named)
 	expect_met(_metadata, &self->rank[0]);
 	expect_met(_metadata, &self->rank[1]);
 	expect_met(_metadata, &self->rank[2]);
+}
+
+/* The welcome of rank 1 is altered, so it tries again; rank 0 has not heard that it gave up. */
+TEST_F(meeting, a_rank_that_tries_again_is_no_duplicate_of_itself)
+{
+	__u16 port = strtoul(strchr(self->rendezvous, ':') + 1, NULL, 10);
+	struct relay relay = { .loses_end = true };
+	char relayed[32];
+
+	set_ranks(self->rank, 3);
+	rank_start(&self->rank[0]);
+	relay_start(&relay, port, 1, sizeof(struct meeting_answer) + MEETING_BYTES +
+				     sizeof(struct meeting_head));
+	snprintf(relayed, sizeof(relayed), "127.0.0.1:%u", relay.port);
+	self->rank[1].options.rendezvous = relayed;
+	rank_start(&self->rank[1]);
+	ASSERT_TRUE(await_report(&self->rank[1], "connected to rank 0"));
+	rank_start(&self->rank[2]);
+	expect_met(_metadata, &self->rank[0]);
+	expect_met(_metadata, &self->rank[1]);
+	expect_met(_metadata, &self->rank[2]);
+	relay_end(&relay);
 }
 
 TEST_F(meeting, a_stale_attempt_is_told_so)
