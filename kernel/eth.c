@@ -55,8 +55,34 @@ static struct coll_eth_device *eth_find(const struct coll_eth *eth, const struct
 	return xa_load((struct xarray *)&eth->devices, index);
 }
 
-/* The lock is held; eth_close_all() follows, without it. */
-static void eth_close(struct coll_eth_device *device, struct list_head *closing)
+static void eth_free_rcu(struct rcu_head *rcu)
+{
+	struct coll_eth_device *device = container_of(rcu, struct coll_eth_device, rcu);
+
+	dev_put(device->type.dev);
+	kfree(device);
+}
+
+/*
+ * The lock is held. Who removes or moves the device waits for the lock: so it has its multicast
+ * addresses still, each with the references that groups took, and none of another namespace.
+ */
+static void eth_drop_copies(struct coll_eth_device *device)
+{
+	struct coll_eth_copies *c, *next;
+
+	list_for_each_entry_safe(c, next, &device->copies, link) {
+		dev_mc_del(device->type.dev, c->address);
+		list_del(&c->link);
+		kfree(c);
+	}
+}
+
+/*
+ * The lock is held. Packets that the device has received, and those that leave by it, may be under
+ * way for a grace period.
+ */
+static void eth_close(struct coll_eth_device *device)
 {
 	struct coll_eth *eth = device->eth;
 
@@ -64,34 +90,9 @@ static void eth_close(struct coll_eth_device *device, struct list_head *closing)
 		RCU_INIT_POINTER(eth->latest, NULL);
 	/* Where it was opened: one that moves gets another ifindex. */
 	xa_erase(&eth->devices, device->index);
-	list_add(&device->closing, closing);
 	__dev_remove_pack(&device->type);
-}
-
-/* If the device leaves the namespace, its addresses are dropped after this. */
-static void eth_drop_copies(struct coll_eth_device *device)
-{
-	struct coll_eth_copies *c, *next;
-
-	list_for_each_entry_safe(c, next, &device->copies, link) {
-		dev_mc_del(device->type.dev, c->address);
-		kfree(c);
-	}
-}
-
-/* Waits for packets that these devices have received, and that leave by them. */
-static void eth_close_all(struct list_head *closing)
-{
-	struct coll_eth_device *device, *next;
-
-	if (list_empty(closing))
-		return;
-	synchronize_net();
-	list_for_each_entry_safe(device, next, closing, closing) {
-		eth_drop_copies(device);
-		dev_put(device->type.dev);
-		kfree(device);
-	}
+	eth_drop_copies(device);
+	call_rcu(&device->rcu, eth_free_rcu);
 }
 
 /* Does the device still belong to the namespace? Then its removal is announced later. */
@@ -146,7 +147,6 @@ static bool eth_is_open(struct coll_eth *eth, const struct collsock_member *self
 int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 {
 	struct coll_eth_device *device;
-	LIST_HEAD(closing);
 	int err = 0;
 
 	/* Nobody else opens one meanwhile. */
@@ -168,28 +168,30 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 	rcu_assign_pointer(eth->latest, device);
 	dev_add_pack(&device->type);
 	if (!eth_stays(eth, device->type.dev)) {
-		eth_close(device, &closing);
+		eth_close(device);
 		err = -EADDRNOTAVAIL;
 	}
 	spin_unlock(&eth->lock);
-	eth_close_all(&closing);
 	return err;
 }
 
-/* Those of one device, or all if it is NULL */
-static void eth_close_those(struct coll_eth *eth, const struct net_device *dev)
+/* Those of one device, or all if it is NULL. Were there any? */
+static bool eth_close_those(struct coll_eth *eth, const struct net_device *dev)
 {
 	unsigned long first = dev ? eth_index(dev->ifindex, 0) : 0, index;
 	unsigned long last = dev ? first + ETH_TYPES - 1 : ULONG_MAX;
 	struct coll_eth_device *device;
-	LIST_HEAD(closing);
+	bool any = false;
 
 	spin_lock(&eth->lock);
-	xa_for_each_range(&eth->devices, index, device, first, last)
-		if (!dev || device->type.dev == dev)
-			eth_close(device, &closing);
+	xa_for_each_range(&eth->devices, index, device, first, last) {
+		if (dev && device->type.dev != dev)
+			continue;
+		eth_close(device);
+		any = true;
+	}
 	spin_unlock(&eth->lock);
-	eth_close_all(&closing);
+	return any;
 }
 
 /**
@@ -202,18 +204,23 @@ static void eth_close_those(struct coll_eth *eth, const struct net_device *dev)
  */
 void coll_eth_close(struct coll_eth *eth)
 {
-	eth_close_those(eth, NULL);
+	if (eth_close_those(eth, NULL))
+		synchronize_net();
 }
 
 /**
  * coll_eth_end() - close all devices for good
  * @eth: the devices of a namespace that ends
  *
+ * Waits for packets in flight, also of devices that have left.
+ *
  * Context: process.
  */
 void coll_eth_end(struct coll_eth *eth)
 {
-	coll_eth_close(eth);
+	eth_close_those(eth, NULL);
+	if (eth->opened)
+		synchronize_net();
 	xa_destroy(&eth->devices);
 	xa_destroy(&eth->allowed);
 }
@@ -222,6 +229,9 @@ void coll_eth_end(struct coll_eth *eth)
  * coll_eth_forget() - a device leaves the namespace
  * @eth: of the namespace
  * @dev: the device, which is not found by its index any more, but still has it; RTNL is held
+ *
+ * Waits for nothing: many devices may leave at once, with RTNL held, and who removes or moves them
+ * waits for packets in flight, once for all.
  *
  * Context: process.
  */

@@ -59,7 +59,7 @@ struct coll_eth {
 
 /**
  * struct coll_eth_device - an open device
- * @closing: in a list of those that are being closed
+ * @rcu: it is freed a grace period after it was closed
  * @eth: whose it is
  * @index: where it is in @eth
  * @type: receives its packets of one EtherType; has a reference on the device
@@ -67,7 +67,7 @@ struct coll_eth {
  * @copies: multicast addresses of groups (struct coll_eth_copies); under the lock
  */
 struct coll_eth_device {
-	struct list_head	closing;
+	struct rcu_head		rcu;
 	struct coll_eth		*eth;
 	unsigned long		index;
 	struct packet_type	type;

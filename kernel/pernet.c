@@ -267,6 +267,6 @@ void coll_pernet_uninit(void)
 {
 	unregister_netdevice_notifier(&pernet_devices);
 	unregister_pernet_device(&pernet_operations);
-	/* Time-wait entries are freed by an RCU callback of this module. */
+	/* Time-wait entries and devices are freed by RCU callbacks of this module. */
 	rcu_barrier();
 }
