@@ -3,6 +3,7 @@
 
 #include "../uapi/linux/collsock_netlink.h"
 #include "compat.h"
+#include "core/report.h"
 #include "instance.h"
 #include "netlink_dump.h"
 #include "netns.h"
@@ -12,9 +13,6 @@
 
 /* Hosts, ranks or peers that are read while locks are held once. */
 #define BATCH		16
-
-#define MOST_MISSING	16
-#define MOST_RANKS	64
 
 /**
  * struct dump_state - position of a dump
@@ -64,6 +62,40 @@ static int dump_end(struct sk_buff *skb, void *header, bool fits)
 	}
 	genlmsg_cancel(skb, header);
 	return -EMSGSIZE;
+}
+
+static bool dump_write(void *message, u16 type, const void *value, u32 bytes)
+{
+	return !nla_put(message, type, bytes, value);
+}
+
+static bool dump_write_u64(void *message, u16 type, u64 value, u16 pad)
+{
+	return !nla_put_u64_64bit(message, type, value, pad);
+}
+
+static int dump_nest(void *message, u16 type)
+{
+	struct nlattr *nest = nla_nest_start(message, type);
+
+	return nest ? (u8 *)nest - ((struct sk_buff *)message)->data : -EMSGSIZE;
+}
+
+static void dump_nest_end(void *message, int at)
+{
+	nla_nest_end(message, (struct nlattr *)(((struct sk_buff *)message)->data + at));
+}
+
+static struct coll_report dump_report(struct sk_buff *skb)
+{
+	static const struct coll_report_writer writer = {
+		.put		= dump_write,
+		.put_u64	= dump_write_u64,
+		.nest		= dump_nest,
+		.nest_end	= dump_nest_end,
+	};
+
+	return (struct coll_report) { .writer = &writer, .message = skb };
 }
 
 /**
@@ -192,89 +224,19 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 
 /* ---- groups ---- */
 
-#define DUMP_COUNTER(name, IDENTIFIER, meaning)	{ COLLSOCK_A_STATS_##IDENTIFIER, s->name },
-
-static bool dump_put_stats(struct sk_buff *skb, const struct collsock_stats *s)
+/* What only the platform knows */
+static bool dump_put_owner(struct sk_buff *skb, const struct coll_instance *gi)
 {
-	const struct {
-		int	attribute;
-		u64	value;
-	} counters[] = {
-		COLLSOCK_GROUP_COUNTER_LIST(DUMP_COUNTER)
-	};
-	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_GROUP_STATS);
-	u32 i;
-
-	if (!nest)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(counters); i++)
-		if (nla_put_u64_64bit(skb, counters[i].attribute, counters[i].value,
-				      COLLSOCK_A_STATS_PAD))
-			return false;
-	nla_nest_end(skb, nest);
-	return true;
-}
-
-/* What is constant */
-static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_instance *gi)
-{
-	const struct collsock_join *request = &gi->request;
-	const struct coll_group *g = &gi->group;
-
 	return !nla_put_u32(skb, COLLSOCK_A_GROUP_HANDLE, gi->handle) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_ID, request->id, COLLSOCK_A_GROUP_PAD) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NONCE, request->nonce,
-				  COLLSOCK_A_GROUP_PAD) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_TAG, g->secret.tag,
-				  COLLSOCK_A_GROUP_PAD) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DESCRIPTOR, g->descriptor) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOSTS, g->hosts) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_RANKS, g->ranks.size) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOST, g->self) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LOCAL_RANKS, g->ranks.locals) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_UID,
 			    from_kuid_munged(current_user_ns(), gi->uid)) &&
 	       !(gi->keyed && nla_put_flag(skb, COLLSOCK_A_GROUP_KEYED)) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window.size) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->payload.max_bytes) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_RESULT_BYTES,
-			    g->payload.max_result_bytes) &&
-	       !(coll_group_multicasts(g) &&
+	       !(coll_group_multicasts(&gi->group) &&
 		 nla_put(skb, COLLSOCK_A_GROUP_MULTICAST,
-			 coll_bearer_address_bytes(&gi->everyone), request->multicast)) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->payload.segment_bytes) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DEGREE, request->degree) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_DEGREES, request->degrees,
-				  COLLSOCK_A_GROUP_PAD) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAC, request->mac) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
-			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
+			 coll_bearer_address_bytes(&gi->everyone), gi->request.multicast)) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY,
 				  gi->charge + atomic64_read(&gi->results),
 				  COLLSOCK_A_GROUP_PAD);
-}
-
-static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g)
-{
-	enum collsock_group_state state = COLLSOCK_GROUP_STATE_RUNNING;
-
-	if (g->ranks.leaving)
-		state = COLLSOCK_GROUP_STATE_LINGERING;
-	else if (g->failure.known)
-		state = COLLSOCK_GROUP_STATE_FAILED;
-	if (nla_put_u32(skb, COLLSOCK_A_GROUP_STATE, state) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->ranks.joined) ||
-	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NEXT, g->window.next,
-			      COLLSOCK_A_GROUP_PAD) ||
-	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest,
-			      COLLSOCK_A_GROUP_PAD) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
-		return false;
-	return !g->failure.known ||
-	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure.what)) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.what.rank) &&
-		!nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit,
-				   COLLSOCK_A_GROUP_PAD));
 }
 
 /**
@@ -287,17 +249,19 @@ static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g
 bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi)
 {
 	u64 age = div_u64(ktime_get_ns() - gi->made_ns, NSEC_PER_MSEC);
+	struct coll_report report = dump_report(skb);
 	struct collsock_stats stats;
-	bool fits;
 
 	if (nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_AGE_MS, age, COLLSOCK_A_GROUP_PAD) ||
-	    !dump_put_group_constants(skb, gi))
+	    !dump_put_owner(skb, gi))
 		return false;
+	coll_report_constants(&report, &gi->group, &gi->request);
 	coll_instance_lock(gi);
-	fits = dump_put_group_state(skb, &gi->group);
+	coll_report_state(&report, &gi->group);
 	stats = gi->group.stats;
 	coll_instance_unlock(gi);
-	return fits && dump_put_stats(skb, &stats);
+	coll_report_stats(&report, &stats);
+	return !report.full;
 }
 
 static int dump_tell_group(struct sk_buff *skb, struct netlink_callback *cb,
@@ -322,45 +286,18 @@ int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- hosts ---- */
 
-static enum collsock_host_state dump_host_state(const struct coll_group *g, u32 host,
-						const struct coll_peer *peer)
-{
-	if (host == g->self)
-		return COLLSOCK_HOST_STATE_SELF;
-	if (!peer)
-		return COLLSOCK_HOST_STATE_UNKNOWN;
-	if (peer->conn.dead)
-		return COLLSOCK_HOST_STATE_DEAD;
-	if (peer->recv.gone)
-		return COLLSOCK_HOST_STATE_LEFT;
-	return peer->conn.incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
-}
-
-/* A link-local address is meaningless without its interface. */
-static bool dump_put_scope(struct sk_buff *skb, int attribute, const struct collsock_member *m)
-{
-	return !m->scope_id || !nla_put_u32(skb, attribute, m->scope_id);
-}
-
 static int dump_put_host(struct sk_buff *skb, struct netlink_callback *cb,
 			 const struct coll_instance *gi, u32 host)
 {
 	const struct collsock_member *m = &gi->members->member[host];
-	const struct coll_peer *peer = coll_peers_find(&gi->group, host);
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_HOST_GET);
+	struct coll_report report = dump_report(skb);
 
 	if (!header)
 		return -EMSGSIZE;
-	return dump_end(skb, header,
-			!nla_put_u32(skb, COLLSOCK_A_HOST_GROUP, gi->handle) &&
-			!nla_put_u32(skb, COLLSOCK_A_HOST_HOST, host) &&
-			!nla_put_u32(skb, COLLSOCK_A_HOST_STATE,
-				     dump_host_state(&gi->group, host, peer)) &&
-			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, coll_bearer_address_bytes(m),
-				 m->address) &&
-			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
-			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, gi->members->lowest[host]) &&
-			dump_put_scope(skb, COLLSOCK_A_HOST_SCOPE_ID, m));
+	report.full = nla_put_u32(skb, COLLSOCK_A_HOST_GROUP, gi->handle);
+	coll_report_host(&report, &gi->group, host, m, coll_bearer_address_bytes(m));
+	return dump_end(skb, header, !report.full);
 }
 
 static int dump_tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
@@ -414,26 +351,16 @@ static pid_t dump_pid(const struct coll_sock *csk)
 static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			 const struct coll_instance *gi, u32 local)
 {
-	static const u8 states[] = {
-		[COLL_RANK_ABSENT]	= COLLSOCK_RANK_STATE_ABSENT,
-		[COLL_RANK_JOINED]	= COLLSOCK_RANK_STATE_JOINED,
-		[COLL_RANK_LEFT]	= COLLSOCK_RANK_STATE_LEFT,
-	};
-	const struct coll_rank *rank = &gi->group.ranks.local[local];
-	const struct coll_sock *csk = gi->local_members[local].csk;
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_RANK_GET);
-	pid_t pid = dump_pid(csk);
+	pid_t pid = dump_pid(gi->local_members[local].csk);
+	struct coll_report report = dump_report(skb);
 
 	if (!header)
 		return -EMSGSIZE;
-	return dump_end(skb, header,
-			!nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, gi->handle) &&
-			!nla_put_u32(skb, COLLSOCK_A_RANK_RANK, rank->rank) &&
-			!nla_put_u32(skb, COLLSOCK_A_RANK_STATE, states[rank->state]) &&
-			!nla_put_u64_64bit(skb, COLLSOCK_A_RANK_NEXT, rank->next,
-					   COLLSOCK_A_RANK_PAD) &&
-			!(pid && nla_put_u32(skb, COLLSOCK_A_RANK_PID, pid)) &&
-			!nla_put_u32(skb, COLLSOCK_A_RANK_LAST, rank->last));
+	report.full = nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, gi->handle) ||
+		      (pid && nla_put_u32(skb, COLLSOCK_A_RANK_PID, pid));
+	coll_report_rank(&report, &gi->group.ranks.local[local]);
+	return dump_end(skb, header, !report.full);
 }
 
 static int dump_tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
@@ -469,37 +396,17 @@ int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- peers ---- */
 
-static bool dump_put_peer_times(struct sk_buff *skb, const struct coll_peer *peer, u64 now)
-{
-	if (peer->rtt.srtt_ns &&
-	    (nla_put_u32(skb, COLLSOCK_A_PEER_SRTT_US, peer->rtt.srtt_ns / NSEC_PER_USEC) ||
-	     nla_put_u32(skb, COLLSOCK_A_PEER_RTTVAR_US, peer->rtt.rttvar_ns / NSEC_PER_USEC)))
-		return false;
-	if (peer->conn.incarnation &&
-	    nla_put_u32(skb, COLLSOCK_A_PEER_HEARD_MS, dump_ms_since(peer->live.heard_ns, now)))
-		return false;
-	return !nla_put_u32(skb, COLLSOCK_A_PEER_RTO_US, peer->rtt.rto_ns / NSEC_PER_USEC);
-}
-
 static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			 const struct coll_instance *gi, const struct coll_peer *peer)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_PEER_GET);
+	struct coll_report report = dump_report(skb);
 
 	if (!header)
 		return -EMSGSIZE;
-	return dump_end(skb, header,
-			!nla_put_u32(skb, COLLSOCK_A_PEER_GROUP, gi->handle) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
-				     dump_host_state(&gi->group, peer->host, peer)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED, peer->send.unacked) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD, peer->held) &&
-			!nla_put_u64_64bit(skb, COLLSOCK_A_PEER_PACKETS, peer->send.number,
-					   COLLSOCK_A_PEER_PAD) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->live.retransmits) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals) &&
-			dump_put_peer_times(skb, peer, ktime_get_ns()));
+	report.full = nla_put_u32(skb, COLLSOCK_A_PEER_GROUP, gi->handle);
+	coll_report_peer(&report, peer, ktime_get_ns());
+	return dump_end(skb, header, !report.full);
 }
 
 /* The connection to the lowest host from that one on, or NULL */
@@ -549,127 +456,17 @@ int coll_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- operations ---- */
 
-static bool dump_put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
-				   const struct coll_op *op)
-{
-	u32 local, told = 0;
-
-	for (local = 0; local < g->ranks.locals && told < MOST_RANKS; local++) {
-		if (coll_after(g->ranks.local[local].next, op->head.number))
-			continue;
-		if (nla_put_u32(skb, COLLSOCK_A_OPERATION_MISSING_RANK, g->ranks.local[local].rank))
-			return false;
-		told++;
-	}
-	return true;
-}
-
-static bool dump_put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
-			    const struct coll_wait *wait)
-{
-	bool said = wait->rank < gi->group.ranks.size;
-	u32 rank = said ? wait->rank : coll_ranks_lowest(&gi->group, wait->host);
-
-	return !(said && nla_put_flag(skb, COLLSOCK_A_MISSING_AWAITS_SAID)) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_RANK, rank) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation,
-				  COLLSOCK_A_MISSING_PAD) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOPS, wait->hops) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
-}
-
-static bool dump_put_missing_peer(struct sk_buff *skb, const struct coll_instance *gi,
-				  const struct coll_op *op, const struct coll_peer *peer, u64 now)
-{
-	struct coll_wait wait;
-
-	if (peer->conn.incarnation &&
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, dump_ms_since(peer->live.heard_ns, now)))
-		return false;
-	if (peer->live.asked_ns > peer->live.heard_ns &&
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS,
-			dump_ms_since(peer->live.first_asked_ns, now)))
-		return false;
-	return !coll_watch_told(peer, op->head.number, &wait, now) ||
-	       dump_put_awaits(skb, gi, &wait);
-}
-
-static bool dump_put_missing_host(struct sk_buff *skb, const struct coll_instance *gi,
-				  const struct coll_op *op, u32 host, u64 now)
-{
-	const struct coll_peer *peer = coll_peers_find(&gi->group, host);
-	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_OPERATION_MISSING);
-
-	if (!nest ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_HOST, host) ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_ranks_lowest(&gi->group, host)) ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, dump_host_state(&gi->group, host, peer)) ||
-	    (peer && !dump_put_missing_peer(skb, gi, op, peer, now)))
-		return false;
-	nla_nest_end(skb, nest);
-	return true;
-}
-
-static bool dump_put_missing_hosts(struct sk_buff *skb, const struct coll_instance *gi,
-				   const struct coll_op *op, u64 now)
-{
-	struct coll_arrived arrived = coll_engine_arrived(op);
-	u32 i, told = 0;
-
-	for (i = 0; i < op->schedule->folds && told < MOST_MISSING; i++) {
-		if (!coll_engine_misses_host(op, &arrived, i))
-			continue;
-		if (!dump_put_missing_host(skb, gi, op, op->schedule->fold[i].host, now))
-			return false;
-		told++;
-	}
-	return true;
-}
-
-static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *gi,
-			       const struct coll_op *op, u64 now)
-{
-	static const u8 states[] = {
-		[COLL_OP_EARLY]		= COLLSOCK_OPERATION_STATE_EARLY,
-		[COLL_OP_RUNNING]	= COLLSOCK_OPERATION_STATE_RUNNING,
-		[COLL_OP_ABORTED]	= COLLSOCK_OPERATION_STATE_ABORTED,
-		[COLL_OP_DONE]		= COLLSOCK_OPERATION_STATE_DONE,
-	};
-	const struct coll_signature *sig = &op->head.signature;
-	bool waits = op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
-
-	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle) ||
-	    nla_put_u64_64bit(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number,
-			      COLLSOCK_A_OPERATION_PAD) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OP, sig->op) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM, sig->algorithm) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_DEGREE, sig->degree) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->layout.bytes) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->locals.unposted) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked - op->locals.folding) ||
-	    (op->locals.unposted && !dump_put_missing_ranks(skb, &gi->group, op)))
-		return false;
-	return !waits ||
-	       (!nla_put_u32(skb, COLLSOCK_A_OPERATION_WAITED_MS,
-			     dump_ms_since(op->awaited_ns, now)) &&
-		dump_put_missing_hosts(skb, gi, op, now));
-}
-
 static int dump_tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
 			       const struct coll_instance *gi, const struct coll_op *op)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_OPERATION_GET);
+	struct coll_report report = dump_report(skb);
 
 	if (!header)
 		return -EMSGSIZE;
-	return dump_end(skb, header, dump_put_operation(skb, gi, op, ktime_get_ns()));
+	report.full = nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle);
+	coll_report_operation(&report, &gi->group, op, ktime_get_ns());
+	return dump_end(skb, header, !report.full);
 }
 
 /* state->next counts from state->oldest. */
@@ -734,7 +531,9 @@ static int dump_tell_early_packet(struct sk_buff *skb, struct netlink_callback *
 			!nla_put_u16(skb, COLLSOCK_A_EARLY_PACKET_PORT, k->from.port) &&
 			!nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_AGE_MS,
 				     dump_ms_since(k->at_ns, ktime_get_ns())) &&
-			dump_put_scope(skb, COLLSOCK_A_EARLY_PACKET_SCOPE_ID, &k->from));
+			!(k->from.scope_id &&
+			  nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_SCOPE_ID,
+				      k->from.scope_id)));
 }
 
 /**
