@@ -24,25 +24,11 @@ import tap  # noqa: E402
 from collsock import (  # noqa: E402
     addresses, backend, elements, launch, layout, meeting, missing, record, request)
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
+from python_helpers import equal, refused  # noqa: E402
 
 FORMATS = {"collsock_join": layout.JOIN_HEAD, "collsock_member": layout.MEMBER,
            "collsock_post": layout.POST, "collsock_completion": layout.COMPLETION,
            "collsock_self": layout.SELF_ANSWER}
-
-
-def equal(seen, wanted, what=""):
-    """Both values are printed when they differ."""
-    assert seen == wanted, f"{what}: {seen!r}, not {wanted!r}"
-
-
-def refused(error_type, words, function, *args, **options):
-    """It raises this error with these words, and returns it."""
-    try:
-        value = function(*args, **options)
-    except error_type as error:
-        assert words in str(error), f"{error}, not {words}"
-        return error
-    raise AssertionError(f"{value!r}, not {error_type.__name__}")
 
 
 # ---- layouts and numbers ----

@@ -11,14 +11,15 @@ import random
 import socket
 import subprocess
 import sys
-import threading
 import time
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "selftests"))
+from python_helpers import SECONDS, Exchange, equal, in_threads, refused  # noqa: E402
+
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
 LIBRARY = OUTPUT / "library"
 PACKAGE = TREE / "libcollsock/python"
-SECONDS = 120
 USUAL = {name: value for name, value in os.environ.items()
          if not name.startswith(("COLLSOCK_", "PYTHON"))} | {
     "COLLSOCK_USER_PORTS": "17800-17899", "LD_LIBRARY_PATH": str(LIBRARY),
@@ -30,60 +31,12 @@ with collsock.join_env() as group:
 """
 
 
-def equal(seen, wanted, what=""):
-    """Both values are printed when they differ."""
-    assert seen == wanted, f"{what}: {seen!r}, not {wanted!r}"
-
-
-def refused(error_type, words, function, *args, **options):
-    """It raises this error with these words, and returns it."""
-    try:
-        value = function(*args, **options)
-    except error_type as error:
-        assert words in str(error), f"{error}, not {words}"
-        return error
-    raise AssertionError(f"{value!r}, not {error_type.__name__}")
-
-
-class Exchange:
-    """An allgather of threads."""
-
-    def __init__(self, ranks):
-        self.told, self.all_told = [b""] * ranks, threading.Barrier(ranks)
-
-    def of(self, rank):
-        def exchange(mine):
-            self.told[rank] = mine
-            self.all_told.wait(SECONDS)
-            everything = list(self.told)
-            self.all_told.wait(SECONDS)
-            return everything
-        return exchange
-
-
-def each(number, function):
-    """What the function returns for each, or raises, in threads of their own."""
-    got = [None] * number
-
-    def call(at):
-        try:
-            got[at] = function(at)
-        except Exception as error:  # pylint: disable=broad-except
-            got[at] = error
-    threads = [threading.Thread(target=call, args=(at,)) for at in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return got
-
-
 class Ranks(list):
     """The ranks of a group, all in this process. Leaving closes them."""
 
     def __init__(self, number, **options):
         exchange = Exchange(number)
-        super().__init__(each(number, lambda rank: collsock.Group.from_exchange(
+        super().__init__(in_threads(number, lambda rank: collsock.Group.from_exchange(
             exchange.of(rank), rank, number, **{"backend": "user"} | options)))
 
     def __enter__(self):
@@ -119,10 +72,10 @@ def test_program_may_not_choose_another_backend_than_its_launcher():
 
 def test_ranks_meet_and_end_as_with_the_kernel():
     with Ranks(3) as ranks:
-        equal(each(3, lambda at: ranks[at].allreduce([at, 1.5])), [[3.0, 4.5]] * 3)
-        equal(each(3, lambda at: ranks[at].allgather(at)), [[0, 1, 2]] * 3)
+        equal(in_threads(3, lambda at: ranks[at].allreduce([at, 1.5])), [[3.0, 4.5]] * 3)
+        equal(in_threads(3, lambda at: ranks[at].allgather(at)), [[0, 1, 2]] * 3)
         vector = [array.array("d", [at, 1]) for at in range(3)]
-        got = each(3, lambda at: ranks[at].allreduce(vector[at]))
+        got = in_threads(3, lambda at: ranks[at].allreduce(vector[at]))
         assert all(one is mine for one, mine in zip(got, vector)), "not in place"
         equal(vector[0].tolist(), [3, 3])
         ranks[1].close()
@@ -140,7 +93,7 @@ def test_hosts_with_ports_are_joined_by_hand():
         hosts = [one.getsockname(), two.getsockname()]
     args = {"nonce": random.getrandbits(64), "key": random.randbytes(16), "backend": "user"}
     ranks = [collsock.join(hosts, rank, **args) for rank in range(2)]
-    equal(each(2, lambda at: ranks[at].broadcast(at + 5, 1)), [6, 6])
+    equal(in_threads(2, lambda at: ranks[at].broadcast(at + 5, 1)), [6, 6])
     for rank in ranks:
         rank.close()
     refused(OSError, "ports of their own", collsock.join, ["127.0.0.1"] * 2, 0, **args)
@@ -206,12 +159,12 @@ def test_post_that_is_refused_does_not_fail_the_group():
         error = refused(OSError, "larger max_bytes", ranks[0].allreduce, bytes(100000))
         equal((error.errno, isinstance(error, collsock.CollectiveError)), (errno.EMSGSIZE, False))
         equal(ranks[0].failure(), None)
-        equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+        equal(in_threads(2, lambda at: ranks[at].allreduce(1)), [2, 2])
 
 
 def test_time_out_leaves_the_operation_posted_and_names_who_is_missing():
     with Ranks(2) as ranks:
-        each(2, lambda at: ranks[at].barrier())
+        in_threads(2, lambda at: ranks[at].barrier())
         late = refused(collsock.CollectiveTimeout, "it stays posted", ranks[0].barrier, timeout=0.1)
         equal(list(late.missing), [], "nobody is known to be late")
         deadline = time.monotonic() + SECONDS
@@ -220,7 +173,7 @@ def test_time_out_leaves_the_operation_posted_and_names_who_is_missing():
         equal(late.missing, {1: "has not posted it, as its host or another one reports"})
         ranks[1].barrier(timeout=SECONDS)
         late.operation.wait(SECONDS)
-        equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+        equal(in_threads(2, lambda at: ranks[at].allreduce(1)), [2, 2])
 
 
 def test_forked_child_has_no_rank_whatever_it_keeps():
@@ -234,12 +187,12 @@ def test_forked_child_has_no_rank_whatever_it_keeps():
                 failed = error.errno != errno.EBADF
             os._exit(failed)
         equal(os.waitpid(child, 0)[1], 0, "status of the child")
-        equal(each(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+        equal(in_threads(2, lambda at: ranks[at].allreduce(1)), [2, 2])
 
 
 def test_group_that_nobody_refers_to_is_left():
     with Ranks(2) as ranks:
-        each(2, lambda at: ranks[at].barrier())
+        in_threads(2, lambda at: ranks[at].barrier())
         del ranks[1]
         gc.collect()
         equal(refused(collsock.CollectiveError, "has left", ranks[0].barrier).failed_rank, 1)
@@ -248,7 +201,7 @@ def test_group_that_nobody_refers_to_is_left():
 if __name__ == "__main__":
     if os.environ.get("LD_LIBRARY_PATH") != str(LIBRARY):
         os.execve(sys.executable, [sys.executable, __file__, *sys.argv[1:]], USUAL)
-    sys.path[:0] = [str(TREE / "selftests"), str(PACKAGE)]
+    sys.path.insert(0, str(PACKAGE))
     import collsock
     import tap
     from collsock import backend

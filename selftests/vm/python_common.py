@@ -8,8 +8,10 @@ import threading
 
 from collsock_test import Failed, enter, on
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "libcollsock/python"))
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TREE / "selftests"), str(TREE / "libcollsock/python")]
 import collsock  # noqa: E402
+from python_helpers import Exchange, in_threads  # noqa: E402, F401
 
 
 def joined(hosts, number, nonce, key, **options):

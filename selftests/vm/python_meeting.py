@@ -15,7 +15,7 @@ import threading
 
 from collsock_test import (
     SLOWDOWN, Child, Failed, Skipped, at_least, equal, errno_name, main, on, set_tunables, test)
-from python_common import Ranks, collsock, each, refused
+from python_common import Exchange, Ranks, collsock, each, in_threads, refused
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "Documentation/python.md"
 
@@ -130,40 +130,16 @@ def loops_of_two_threads_and_a_thread_that_waits_share_a_group():
 
 # ---- meeting ----
 
-class Exchange:
-    """An allgather of threads."""
-
-    def __init__(self, ranks):
-        self.told, self.all_told = [b""] * ranks, threading.Barrier(ranks)
-
-    def of(self, rank):
-        def exchange(mine):
-            self.told[rank] = mine
-            self.all_told.wait(30)
-            everything = list(self.told)
-            self.all_told.wait(30)
-            return everything
-        return exchange
-
-
 def meet(hosts, change=lambda rank, data: data, **options):
     """What from_exchange() gives each rank, and what barriers and sums of all of them do."""
-    exchange, got = Exchange(len(hosts)), [None] * len(hosts)
+    exchange = Exchange(len(hosts))
 
     def join(rank):
         tell = exchange.of(rank)
-        try:
-            with on(hosts[rank]):
-                got[rank] = collsock.Group.from_exchange(lambda mine: tell(change(rank, mine)),
-                                                         rank, len(hosts), **options)
-        except OSError as error:
-            got[rank] = error
-    threads = [threading.Thread(target=join, args=(rank,)) for rank in range(len(hosts))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return got
+        with on(hosts[rank]):
+            return collsock.Group.from_exchange(lambda mine: tell(change(rank, mine)), rank,
+                                                len(hosts), **options)
+    return in_threads(len(hosts), join)
 
 
 @test
