@@ -682,6 +682,24 @@ def at_most(what, value, most):
         raise Failed(f"{what}: is {shown(value)}, expected at most {shown(most)}")
 
 
+def what_happens(function, *args, **fields):
+    """The error of a call, or "done"."""
+    try:
+        function(*args, **fields)
+    except OSError as error:
+        return errno_name(error.errno)
+    return "done"
+
+
+def run_until_failure(line, descriptor, number):
+    """A child that joins as that rank, and runs all-reduces."""
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    while True:
+        rank.run(integers(1))
+
+
 def refused(error, what, function, *args, **fields):
     """The call fails with that error."""
     try:

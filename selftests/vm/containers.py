@@ -20,8 +20,8 @@ import socket
 from collsock_netlink import Netlink
 from collsock_test import (
     AF_COLLSOCK, CLONE_NEWNET, MODULE, REDUCE, Child, Descriptor, Group, Rank, Skipped, barrier,
-    clean_up, command, equal, errno_name, integers, ip_batch, libc, main, netlink_on, on, outcome,
-    read_file, setns, test, work, write_file)
+    clean_up, command, equal, integers, ip_batch, libc, main, netlink_on, on, outcome,
+    read_file, setns, test, what_happens, work, write_file)
 
 USER = 1000             # user that starts it
 FIRST_ID = 100000       # its ids 0 to 65535 are these outside
@@ -168,14 +168,6 @@ def family_number():
 def status_of_process():
     rows = dict(row.split(":\t", 1) for row in read_file("/proc/self/status").splitlines())
     return int(rows["CapEff"], 16) | int(rows["CapPrm"], 16), rows["NoNewPrivs"], rows["Seccomp"]
-
-
-def what_happens(function, *args, **fields):
-    try:
-        function(*args, **fields)
-    except OSError as error:
-        return errno_name(error.errno)
-    return "done"
 
 
 # ---- taking part ----

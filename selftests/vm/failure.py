@@ -12,9 +12,9 @@ import threading
 import time
 
 from collsock_test import (
-    DISSEMINATION, INT64, MAX, MIN, MODULE, EXCHANGE, UINT64, Child, Descriptor, Group,
-    Rank, at_least, at_most, barrier, equal, errno_name, eventually, eventually_in, integers,
-    link_down, main, outcome, rank_on, read_file, refused, test, test_each, tunables, work)
+    DISSEMINATION, EXCHANGE, INT64, MAX, MIN, MODULE, UINT64, Child, Descriptor, Group, Rank,
+    at_least, at_most, barrier, equal, errno_name, eventually, eventually_in, integers, link_down,
+    main, outcome, rank_on, read_file, refused, run_until_failure, test, test_each, tunables, work)
 
 LIVENESS_MS = 600
 
@@ -102,14 +102,6 @@ def ranks_that_wait_for_a_rank_learn_that_it_is(manner):
     for thread in threads:
         thread.join()
     equal("what RUN gave", got, {0: "ECONNRESET rank 2", 1: "ECONNRESET rank 2"})
-
-
-def run_until_failure(line, descriptor, number):
-    rank = Rank()
-    rank.join(descriptor, number)
-    line.put("joined")
-    while True:
-        rank.run(integers(1))
 
 
 @test

@@ -15,10 +15,11 @@ import time
 from collsock_netlink import NUMBERS, Netlink, NetlinkError, attribute
 from collsock_test import (
     BROADCAST, CLONE_NEWNET, DEFAULT_SEGMENT, INT64, KARY, MAC_NH_SIPHASH, MODULE, NOP,
-    ON_DEBUG_KERNEL, PORT, SOAK, Child, Descriptor, Failed, Group, Rank, Skipped, at_least, at_most,
-    clean_up, command, equal, errno_name, eventually, integers, ip_batch, libc, link_down, main,
-    make_namespace, member, netlink_on, outcome, rank_on, read_file, refused, seeded,
-    set_tunables, shown, test, test_each, tunables, work, write_file)
+    ON_DEBUG_KERNEL, PORT, SOAK, Child, Descriptor, Failed, Group, Rank, Skipped, at_least,
+    at_most, clean_up, command, equal, errno_name, eventually, integers, ip_batch, libc, link_down,
+    main, make_namespace, member, netlink_on, outcome, rank_on, read_file, refused,
+    run_until_failure, seeded, set_tunables, shown, test, test_each, tunables, what_happens, work,
+    write_file)
 from leftovers import udp_sockets
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
@@ -445,14 +446,6 @@ def unprivileged(line, namespace):
               {what: len(netlink.all(what)) for what in ("group", "host", "rank", "peer")}])
 
 
-def what_happens(function, *args, **fields):
-    try:
-        function(*args, **fields)
-    except OSError as error:
-        return errno_name(error.errno)
-    return "done"
-
-
 @test
 def without_privilege_reading_works_and_changing_does_not():
     no_groups(1, 2, 3, 4)
@@ -735,14 +728,6 @@ def events_report_loss_idleness_and_disagreement():
 
 # ---- load and malformed requests ----
 
-def meet_repeatedly(line, descriptor, number):
-    rank = Rank()
-    rank.join(descriptor, number)
-    line.put("joined")
-    while True:
-        rank.run(integers(1))
-
-
 @test
 def a_dump_under_traffic_is_complete():
     groups, peers = 1000 if SOAK > 1 and not ON_DEBUG_KERNEL else work(30), 10
@@ -754,7 +739,7 @@ def a_dump_under_traffic_is_complete():
             ranks[-1].join(Descriptor(hosts), 0)
             ranks[-1].post()
         busy = Descriptor([1, 2])
-        children = [Child(host, meet_repeatedly, busy, host - 1) for host in (1, 2)]
+        children = [Child(host, run_until_failure, busy, host - 1) for host in (1, 2)]
         for child in children:
             child.get()
     with netlink_on(1) as netlink:

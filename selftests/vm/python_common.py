@@ -11,7 +11,6 @@ from collsock_test import Failed, enter, on
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TREE / "selftests"), str(TREE / "libcollsock/python")]
 import collsock  # noqa: E402
-from python_helpers import Exchange, in_threads  # noqa: E402, F401
 
 
 def joined(hosts, number, nonce, key, **options):

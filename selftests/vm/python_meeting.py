@@ -15,7 +15,8 @@ import threading
 
 from collsock_test import (
     SLOWDOWN, Child, Failed, Skipped, at_least, equal, errno_name, main, on, set_tunables, test)
-from python_common import Exchange, Ranks, collsock, each, in_threads, refused
+from python_common import Ranks, collsock, each, refused
+from python_helpers import Exchange, in_threads
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "Documentation/python.md"
 
