@@ -24,6 +24,7 @@
 #include <mpi.h>
 
 #include "call.h"
+#include "spin.h"
 
 struct cm_module;
 struct cm_op;
@@ -52,11 +53,7 @@ enum cm_comm_state {
  * @segment: bytes of a segment, agreed when joining (joining.h)
  * @scattered: ranks are not placed on hosts in their order
  *
- * @spin: whether waits spin (spin.h)
- * @spin.us: for how long at a time; 0: never
- * @spin.again: number of times that a wait spins again before it sleeps
- * @spin.losses: spins in vain, less operations that ended in time
- * @spin.paused: number of waits that do not spin, from now on
+ * @spin: whether waits spin
  *
  * @window: its operations (window.h)
  * @window.lock: protects the queue, and receiving completions of any cookie
@@ -89,12 +86,7 @@ struct cm_comm {
 	unsigned int		segment;
 	bool			scattered;
 
-	struct {
-		unsigned int	us;
-		unsigned int	again;
-		atomic_uint	losses;
-		atomic_uint	paused;
-	} spin;
+	struct cm_spin		spin;
 
 	struct {
 		pthread_mutex_t	lock;

@@ -16,12 +16,9 @@
 #include "progress.h"
 #include "run.h"
 #include "settings.h"
-#include "spin.h"
 #include "underlying.h"
 #include "variant.h"
 #include "window.h"
-
-#define SPIN_US		100	/* of a wait, if each rank has a processor of its own */
 
 #define TRY_OUT_S	10	/* for the first packets to arrive */
 
@@ -100,15 +97,14 @@ static int join_exchange(void *context, const void *mine, void *all, size_t byte
 	return -EIO;
 }
 
-/* If ranks share processors, one that spins takes time from those it waits for. */
 static void join_set_spin(struct cm_comm *c, const struct joining_plan *plan)
 {
 	unsigned int spin_us = cm_settings.spin_us;
 
 	if (spin_us == CM_SPIN_AUTO)
-		spin_us = joining_plan_local_ranks(plan, c->rank) <= sysconf(_SC_NPROCESSORS_ONLN) ?
-			  SPIN_US : 0;
-	cm_spin_init(c, spin_us);
+		spin_us = cm_spin_auto(joining_plan_local_ranks(plan, c->rank),
+				       sysconf(_SC_NPROCESSORS_ONLN));
+	cm_spin_init(&c->spin, c->socket, spin_us);
 }
 
 static void join_make_ready(struct cm_comm *c, const struct joining *j)

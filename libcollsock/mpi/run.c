@@ -5,7 +5,6 @@
 #include "poster.h"
 #include "progress.h"
 #include "run.h"
-#include "spin.h"
 #include "underlying.h"
 #include "window.h"
 
@@ -91,16 +90,16 @@ void cm_run_wait(struct cm_op *op)
 	unsigned int spins;
 
 	run_receive(op);
-	for (spins = cm_spin_begin(op->comm); spins && !cm_op_is_done(op); spins--) {
+	for (spins = cm_spin_begin(&op->comm->spin); spins && !cm_op_is_done(op); spins--) {
 		cm_underlying_progress();
 		run_spin(op);
 		run_receive(op);
 	}
 	if (cm_op_is_done(op)) {
-		cm_spin_won(op->comm);
+		cm_spin_won(&op->comm->spin);
 		return;
 	}
-	cm_spin_lost(op->comm);
+	cm_spin_lost(&op->comm->spin);
 	run_sleep(op);
 }
 
@@ -111,10 +110,10 @@ void cm_run(struct cm_op *op)
 	if (cm_window_is_queued(c) || !cm_op_run(op))
 		cm_run_start(op);
 	if (cm_op_is_done(op)) {
-		cm_spin_won(c);
+		cm_spin_won(&c->spin);
 		cm_progress_drive_sometimes(op->completed_ns);
 		return;
 	}
-	cm_spin_lost(c);
+	cm_spin_lost(&c->spin);
 	cm_run_wait(op);
 }

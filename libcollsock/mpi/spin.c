@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <collsock.h>
+
 #include "spin.h"
 
 #define ONCE_US		50	/* then the underlying MPI is driven */
 #define LOSS		2	/* operations that end in time make up for one loss */
 #define MOST_LOSSES	16
 #define PAUSE		256	/* waits */
+#define AUTO_US		100	/* if each rank has a processor of its own */
 
-void cm_spin_init(struct cm_comm *c, unsigned int us)
+unsigned int cm_spin_auto(unsigned int ranks, long processors)
 {
-	c->spin.us = us < ONCE_US ? us : ONCE_US;
-	c->spin.again = us > ONCE_US ? us / ONCE_US - 1 : 0;
-	collsock_set_spin(c->socket, c->spin.us);
+	return ranks <= processors ? AUTO_US : 0;
 }
 
-unsigned int cm_spin_begin(struct cm_comm *c)
+void cm_spin_init(struct cm_spin *spin, struct collsock *socket, unsigned int us)
 {
-	unsigned int paused = atomic_load_explicit(&c->spin.paused, memory_order_relaxed);
+	spin->socket = socket;
+	spin->us = us < ONCE_US ? us : ONCE_US;
+	spin->again = us > ONCE_US ? us / ONCE_US - 1 : 0;
+	collsock_set_spin(spin->socket, spin->us);
+}
+
+unsigned int cm_spin_begin(struct cm_spin *spin)
+{
+	unsigned int paused = atomic_load_explicit(&spin->paused, memory_order_relaxed);
 
 	if (!paused)
-		return c->spin.again;
-	atomic_store_explicit(&c->spin.paused, paused - 1, memory_order_relaxed);
+		return spin->again;
+	atomic_store_explicit(&spin->paused, paused - 1, memory_order_relaxed);
 	if (paused == 1)
-		collsock_set_spin(c->socket, c->spin.us);
+		collsock_set_spin(spin->socket, spin->us);
 	return 0;
 }
 
-void cm_spin_lost(struct cm_comm *c)
+void cm_spin_lost(struct cm_spin *spin)
 {
-	unsigned int losses = atomic_load_explicit(&c->spin.losses, memory_order_relaxed) + LOSS;
+	unsigned int losses = atomic_load_explicit(&spin->losses, memory_order_relaxed) + LOSS;
 
-	if (!c->spin.us || atomic_load_explicit(&c->spin.paused, memory_order_relaxed))
+	if (!spin->us || atomic_load_explicit(&spin->paused, memory_order_relaxed))
 		return;
 	if (losses >= MOST_LOSSES) {
 		/* The next one in vain is enough for another pause. */
 		losses = MOST_LOSSES - LOSS;
-		atomic_store_explicit(&c->spin.paused, PAUSE, memory_order_relaxed);
-		collsock_set_spin(c->socket, 0);
+		atomic_store_explicit(&spin->paused, PAUSE, memory_order_relaxed);
+		collsock_set_spin(spin->socket, 0);
 	}
-	atomic_store_explicit(&c->spin.losses, losses, memory_order_relaxed);
+	atomic_store_explicit(&spin->losses, losses, memory_order_relaxed);
 }

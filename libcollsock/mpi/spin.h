@@ -10,27 +10,51 @@
 #ifndef COLLSOCK_MPI_SPIN_H
 #define COLLSOCK_MPI_SPIN_H
 
-#include "comm.h"
+#include <stdatomic.h>
 
-/* It has joined. Waits spin for @us, or not at all if that is 0. */
-void cm_spin_init(struct cm_comm *c, unsigned int us);
+struct collsock;
+
+/**
+ * struct cm_spin - whether waits spin
+ * @socket: of the communicator
+ * @us: for how long at a time; 0: never
+ * @again: number of times that a wait spins again before it sleeps
+ * @losses: spins in vain, less operations that ended in time
+ * @paused: number of waits that do not spin, from now on
+ */
+struct cm_spin {
+	struct collsock	*socket;
+	unsigned int	us;
+	unsigned int	again;
+	atomic_uint	losses;
+	atomic_uint	paused;
+};
+
+/*
+ * For how long waits spin if nobody says so. If ranks share processors, one that spins takes time
+ * from those it waits for. @ranks: of the group, on this host
+ */
+unsigned int cm_spin_auto(unsigned int ranks, long processors);
+
+/* The socket has joined; @spin is zero. Waits spin for @us, or not at all if that is 0. */
+void cm_spin_init(struct cm_spin *spin, struct collsock *socket, unsigned int us);
 
 /*
  * A wait begins. Returns how many times it spins before it sleeps, besides the call of the
  * socket that has posted its operation.
  */
-unsigned int cm_spin_begin(struct cm_comm *c);
+unsigned int cm_spin_begin(struct cm_spin *spin);
 
 /* One of its spins was in vain. */
-void cm_spin_lost(struct cm_comm *c);
+void cm_spin_lost(struct cm_spin *spin);
 
 /* An operation has ended before the next spin, or the sleep. */
-static inline void cm_spin_won(struct cm_comm *c)
+static inline void cm_spin_won(struct cm_spin *spin)
 {
-	unsigned int losses = atomic_load_explicit(&c->spin.losses, memory_order_relaxed);
+	unsigned int losses = atomic_load_explicit(&spin->losses, memory_order_relaxed);
 
 	if (losses)
-		atomic_store_explicit(&c->spin.losses, losses - 1, memory_order_relaxed);
+		atomic_store_explicit(&spin->losses, losses - 1, memory_order_relaxed);
 }
 
 #endif
