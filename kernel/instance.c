@@ -647,7 +647,9 @@ void coll_instance_free(struct coll_instance *gi)
 		coll_members_put(gi->members);
 		mutex_unlock(&gi->cn->mutex);
 	}
-	coll_user_put(gi->user);
+	if (!gi->uncounted)
+		coll_user_uncount(gi->user);
+	coll_user_release(gi->user);
 	for (i = 0; gi->local_members && i < gi->group.ranks.locals; i++)
 		kvfree(gi->local_members[i].buffers);
 	kvfree(gi->local_members);

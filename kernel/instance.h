@@ -120,6 +120,7 @@ struct coll_local_member {
  * @made_ns: time of creation
  * @uid: user that created it
  * @user: who is charged for it, see user.h
+ * @uncounted: it is none of the user's groups any more; under the namespace's mutex
  * @keyed: its key is not all zero
  * @link: in a list of instances to be freed
  * @quiet_node: in coll_net.quiet
@@ -160,6 +161,7 @@ struct coll_instance {
 	u32			handle;
 	kuid_t			uid;
 	struct coll_user	*user;
+	bool			uncounted;
 	bool			keyed;
 	u64			made_ns;
 	struct list_head	link;

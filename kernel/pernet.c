@@ -9,6 +9,7 @@
 #include "pernet.h"
 #include "port.h"
 #include "receive.h"
+#include "user.h"
 #include "work_queue.h"
 
 /* ---- tidying ---- */
@@ -26,6 +27,8 @@ static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
 		coll_instance_remember(gi);
 		atomic_sub(gi->group.stats.peers, &cn->peers);
 		coll_net_remove(cn, gi->handle);
+		coll_user_uncount(gi->user);
+		gi->uncounted = true;
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
 		list_add(&gi->link, retired);
 	}

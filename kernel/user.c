@@ -133,8 +133,8 @@ static void user_drop(struct coll_user *user)
  * coll_user_get() - the user of the calling process has one more group
  * @t: of the namespace in which the process joins
  *
- * Return: the user, until coll_user_put(); or an error pointer: -EMFILE if the user has too
- * many groups, -ENOMEM. Context: process.
+ * Return: the user, until coll_user_uncount() and coll_user_release(); or an error pointer:
+ * -EMFILE if the user has too many groups, -ENOMEM. Context: process.
  */
 struct coll_user *coll_user_get(const struct coll_tunables *t)
 {
@@ -152,16 +152,18 @@ struct coll_user *coll_user_get(const struct coll_tunables *t)
 }
 
 /**
- * coll_user_put() - undo coll_user_get()
- * @user: the user; no more of the group's memory is charged than time-wait entries keep
+ * coll_user_uncount() - the user of coll_user_get() has one group less
+ * @user: the user, who stays until coll_user_release()
+ *
+ * A group does not count any more once nobody can see it, although what may still use its memory
+ * must end before that is freed.
  *
  * Context: process.
  */
-void coll_user_put(struct coll_user *user)
+void coll_user_uncount(struct coll_user *user)
 {
 	mutex_lock(&users_mutex);
 	user->groups--;
-	user_drop(user);
 	mutex_unlock(&users_mutex);
 }
 
@@ -179,8 +181,8 @@ void coll_user_hold(struct coll_user *user)
 }
 
 /**
- * coll_user_release() - undo coll_user_hold()
- * @user: the user
+ * coll_user_release() - undo coll_user_hold(), or what coll_user_uncount() has left
+ * @user: the user; no more of the group's memory is charged than time-wait entries keep
  *
  * Context: process.
  */

@@ -34,7 +34,7 @@ struct coll_user_limits {
  * struct coll_user - a user who has groups or time-wait entries
  * @node: in the tree of all users, by @uid
  * @uid: the user; constant
- * @references: one for each group, and for each namespace with time-wait entries
+ * @references: one for each group that is not freed, and for each namespace with time-wait entries
  * @groups: number of groups
  * @memory: bytes that these have reserved, and that time-wait entries keep
  * @timewait: the latter
@@ -64,7 +64,7 @@ kuid_t coll_user_current(void);
 u64 coll_user_share(void);
 bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_user_limits *limits);
 struct coll_user *coll_user_get(const struct coll_tunables *t);
-void coll_user_put(struct coll_user *user);
+void coll_user_uncount(struct coll_user *user);
 void coll_user_hold(struct coll_user *user);
 void coll_user_release(struct coll_user *user);
 int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunables *t);

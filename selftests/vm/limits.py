@@ -109,6 +109,20 @@ def on_first_namespace():
 
 
 @test
+def a_group_that_is_gone_does_not_count():
+    """A user who sees that may join another one at once."""
+    until_nothing_lingers(1, 2)
+    with tunables(user_groups=1), netlink_on(1) as netlink:
+        user = User(USER)
+        for _ in range(8):
+            equal("a group", user.join(1), "joined")
+            user.close_one()
+            while netlink.all("group"):
+                pass
+        user.done()
+
+
+@test
 def a_user_has_a_limited_number_of_groups_in_all_namespaces_together():
     until_nothing_lingers(1, 2)
     with tunables(user_groups=3):
