@@ -9,14 +9,15 @@ without the library: failures then are not caused by it.
 """
 
 import contextlib
+import json
 import os
 import re
 import signal
 import subprocess
 
 from collsock_test import (
-    ON_DEBUG_KERNEL, PORT, SLOWDOWN, SOAK, Failed, Skipped, command, equal, main, netem, test_each,
-    work)
+    ON_DEBUG_KERNEL, PORT, SLOWDOWN, SOAK, Failed, Skipped, at_least, command, equal, main, netem,
+    test_each, work)
 from mpi_launch import (
     BASELINE, KINDS, LOSS, OPERATIONS, TIME_LIMIT, PROGRAMS, launch, library_of, passes, preloaded,
     seed_of)
@@ -89,7 +90,24 @@ def a_reduction_makes_progress_without_calls_of_mpi(kind):
     print(f"# {said.splitlines()[0]}")
 
 
+def frames_for_all(host):
+    """Those that its interface has received at multicast addresses"""
+    link, = json.loads(command("ip", "-n", f"h{host}", "-j", "-s", "link", "show", "dev", "eth0"))
+    return link["stats64"]["rx"]["multicast"]
+
+
 if IN_SOAK:
+    @test_each(*KINDS)
+    def long_messages_go_by_multicast(kind):
+        if BASELINE:
+            raise Skipped("it is about the library")
+        settings = "COLLSOCK_MPI_MULTICAST=239.7.7.7", "COLLSOCK_MPI_MAX_BYTES=32768"
+        before = frames_for_all(2)
+        status, said = launch(kind, 3, 1, "latency", "20", "bcast:32768", launcher=[
+            word for setting in settings for word in ("--env", setting)])
+        equal(f"status, with the output {said}", status, 0)
+        at_least("frames for all", frames_for_all(2) - before, 5 * 32768 // 1056)
+
     @test_each(*KINDS)
     def a_rank_that_has_done_its_part_may_finalize(kind):
         passes(kind, 2, 1, "finalize", "--rounds", str(work(20)))
