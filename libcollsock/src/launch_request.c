@@ -121,14 +121,23 @@ static int launch_open_socket(const char *value)
 	return fd;
 }
 
+static void launch_close(int socket)
+{
+	if (socket >= 0)
+		close(socket);
+}
+
 /* It has a key, so no copy is left. Who joins checks the rest. */
 static int launch_pass(struct collsock *s, int fd, size_t bytes, int socket)
 {
 	void *request = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	int err;
 
-	if (request == MAP_FAILED)
-		return -errno;
+	if (request == MAP_FAILED) {
+		err = -errno;
+		launch_close(socket);
+		return err;
+	}
 	err = group_join_request(s, request, bytes, socket);
 	munmap(request, bytes);
 	return err;
@@ -142,8 +151,10 @@ int launch_request_join(struct collsock *s, const char *value, const char *socke
 	if (socket_value && socket < 0)
 		return socket;
 	fd = launch_open(value, &bytes);
-	if (fd < 0)
+	if (fd < 0) {
+		launch_close(socket);
 		return fd;
+	}
 	err = launch_pass(s, fd, bytes, socket);
 	close(fd);
 	return err;

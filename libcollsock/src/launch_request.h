@@ -40,8 +40,9 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES]);
  * @value: of COLLSOCK_REQUEST
  * @socket: of COLLSOCK_SOCKET, or NULL
  *
- * The files are closed after that: they are for one rank. Return: 0; -EBADMSG if a file is closed,
- * is another one, or could still be changed; or as collsock_join().
+ * The files are closed after that: they are for one rank. One that is not what the value says is
+ * not the library's, and stays open. Return: 0; -EBADMSG if a file is closed, is another one, or
+ * could still be changed; or as collsock_join().
  */
 int launch_request_join(struct collsock *s, const char *value, const char *socket);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What launchers say in the environment, and requests that they pass to programs */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -335,6 +337,36 @@ TEST_F(request, a_value_that_is_none_is_refused)
 		strcpy(self->value, bad[i]);
 		EXPECT_EQ(-EBADMSG, join_requested(self)) TH_LOG("entry %u", i);
 	}
+}
+
+static unsigned int open_files(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	while (readdir(files))
+		count++;
+	closedir(files);
+	return count;
+}
+
+/* As collsock run passes them to a rank in user space */
+TEST_F(request, the_socket_of_a_bad_request_is_closed)
+{
+	char socket_value[LAUNCH_REQUEST_BYTES];
+	struct collsock *s;
+	unsigned int before;
+	int ends[2];
+
+	ASSERT_EQ(0, collsock_open(&s, 0));
+	before = open_files();
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM, 0, ends));
+	close(ends[1]);
+	ASSERT_EQ(0, launch_request_pass_socket(ends[0], socket_value));
+	EXPECT_EQ(before + 1, open_files());
+	EXPECT_EQ(-EBADMSG, launch_request_join(s, "x", socket_value));
+	EXPECT_EQ(before, open_files());
+	collsock_close(s);
 }
 
 TEST_HARNESS_MAIN
