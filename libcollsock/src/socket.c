@@ -152,6 +152,8 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 
 COLLSOCK_PUBLIC int collsock_fd(const struct collsock *s)
 {
+	if (s->user)
+		user_expose(s->user);
 	return s->fd;
 }
 

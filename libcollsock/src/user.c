@@ -20,6 +20,11 @@ int user_open(struct user_member **made, bool nonblocking, int *fd)
 	return 0;
 }
 
+void user_expose(struct user_member *m)
+{
+	__atomic_store_n(&m->exposed, true, __ATOMIC_RELAXED);
+}
+
 void user_close(struct user_member *m)
 {
 	user_thread_close(m);
@@ -38,6 +43,8 @@ static int user_enter(struct user_member *m)
 	err = m->state == USER_JOINED ? 0 : m->state == USER_NEW ? -ENOTCONN : -EPIPE;
 	if (err)
 		pthread_mutex_unlock(&m->lock);
+	else
+		user_member_begin(m);
 	return err;
 }
 
@@ -60,7 +67,6 @@ static int user_post_waiting(struct user_member *m, const struct user_call *call
 	int err;
 
 	for (;;) {
-		user_member_begin(m);
 		err = user_post(m, call, slot);
 		user_member_settle(m);
 		if (err != -EAGAIN)
@@ -68,6 +74,7 @@ static int user_post_waiting(struct user_member *m, const struct user_call *call
 		err = user_wait(m, &room);
 		if (err)
 			return err;
+		user_member_begin(m);
 	}
 }
 

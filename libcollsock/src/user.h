@@ -16,6 +16,9 @@ struct user_member;
 /* A rank that has not joined; @fd: out: its descriptor. 0, or a negative errno */
 int user_open(struct user_member **made, bool nonblocking, int *fd);
 
+/* The program knows its descriptor from now on, and may change its settings. */
+void user_expose(struct user_member *m);
+
 /* The handle is closed, and what is under way lingers. The descriptor is the caller's. */
 void user_close(struct user_member *m);
 

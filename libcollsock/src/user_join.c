@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* JOIN: the request, checked; what it makes of a NEW member */
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -116,7 +115,6 @@ static int join_adopt_socket(int fd, const struct collsock_member *self)
 static int join_set_up_udp(struct user_member *m, const struct user_request *r, int fd)
 {
 	const struct collsock_member *self = &r->members[r->host_of_rank[r->join.rank]];
-	struct epoll_event e = { .events = EPOLLIN };
 	union user_address address;
 	socklen_t bytes = user_address_of(&address, self);
 	int err = 0;
@@ -130,8 +128,6 @@ static int join_set_up_udp(struct user_member *m, const struct user_request *r, 
 	m->udp.fd = fd;
 	if (!err)
 		err = user_udp_init(&m->udp, fd, coll_descriptor_packet_bytes(&r->join));
-	if (!err && epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &e))
-		err = -errno;
 	return err;
 }
 
@@ -223,6 +219,7 @@ static void join_begin(struct user_member *m, struct user_request *r)
 	m->joined_ns = user_member_begin(m);
 	user_member_settle(m);
 	user_thread_take_back(m);
+	user_thread_mind(m);
 }
 
 static int join_locked(struct user_member *m, struct user_request *r, int fd)

@@ -36,8 +36,8 @@ static void member_close_files(struct user_member *m)
 {
 	if (m->epoll >= 0)
 		close(m->epoll);
-	if (m->rest >= 0)
-		close(m->rest);
+	if (m->timer >= 0)
+		close(m->timer);
 }
 
 int user_member_new(struct user_member **made, bool nonblocking)
@@ -50,11 +50,12 @@ int user_member_new(struct user_member **made, bool nonblocking)
 	m->udp.fd = -1;
 	m->deadline = COLL_NEVER;
 	m->linger_ns = COLL_NEVER;
-	m->rests_ns = COLL_NEVER;
+	m->timer_ns = COLL_NEVER;
+	m->exposed = nonblocking;
 	INIT_LIST_HEAD(&m->link);
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);
-	m->rest = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = m->epoll < 0 || m->rest < 0 ? -errno : user_pipe_open(&m->pipe, nonblocking);
+	m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = m->epoll < 0 || m->timer < 0 ? -errno : user_pipe_open(&m->pipe, nonblocking);
 	if (err) {
 		member_close_files(m);
 		free(m);
@@ -232,6 +233,14 @@ static void member_retire(struct user_member *m)
 	m->woken = true;
 }
 
+/* Those who wait see what has happened. The one that drives sleeps until a packet comes. */
+static void member_wake(struct user_member *m)
+{
+	pthread_cond_broadcast(&m->changed);
+	if (m->driver && (m->closed || m->driver->ready(m, m->driver->what)))
+		user_udp_interrupt(&m->udp);
+}
+
 void user_member_settle(struct user_member *m)
 {
 	if (member_has_group(m)) {
@@ -243,7 +252,7 @@ void user_member_settle(struct user_member *m)
 		member_retire(m);
 	}
 	if (m->woken)
-		pthread_cond_broadcast(&m->changed);
+		member_wake(m);
 	m->woken = false;
 }
 
@@ -360,9 +369,7 @@ static void member_receive(void *ctx, const struct user_udp_arrival *a)
 
 static void member_receive_all(struct user_member *m)
 {
-	u32 batch;
-
-	u32 count;
+	u32 batch, count;
 
 	for (batch = 0; batch < MOST_BATCHES; batch++) {
 		count = user_udp_receive(&m->udp, member_receive, m);
@@ -399,13 +406,37 @@ static void member_expire(struct user_member *m)
 	member_linger(m);
 }
 
-void user_member_progress(struct user_member *m, bool posts)
+static bool member_is_alive(const struct user_member *m)
 {
-	if (!member_has_group(m) && m->state != USER_TIMEWAIT)
+	return member_has_group(m) || m->state == USER_TIMEWAIT;
+}
+
+void user_member_progress(struct user_member *m)
+{
+	if (!member_is_alive(m))
 		return;
 	user_member_begin(m);
 	member_receive_all(m);
-	if (posts && m->state == USER_JOINED)
+	member_expire(m);
+	user_member_settle(m);
+}
+
+void user_member_arrive(struct user_member *m, u32 bytes)
+{
+	if (!member_is_alive(m))
+		return;
+	user_member_begin(m);
+	user_udp_take(&m->udp, bytes, member_receive, m);
+	member_expire(m);
+	user_member_settle(m);
+}
+
+void user_member_attend(struct user_member *m)
+{
+	if (!member_is_alive(m))
+		return;
+	user_member_begin(m);
+	if (m->state == USER_JOINED)
 		member_read_posts(m);
 	member_expire(m);
 	user_member_settle(m);

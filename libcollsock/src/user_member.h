@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The events of a member: each is user_member_begin(), a function of core/group.h, and
- * user_member_settle(), which does what the core has asked for. Events are posts, what
- * user_member_progress() finds, and the end. Who calls that, and when, is the matter of
- * user_wait.h and user_thread.h. The member's lock is held, but for the first two.
+ * user_member_settle(), which does what the core has asked for. Events are posts, packets, what the
+ * program has sent to its descriptor, times, and the end. Who looks for them, and when, is the
+ * matter of user_wait.h and user_thread.h. The member's lock is held, but for the first two.
  */
 #ifndef COLLSOCK_USER_MEMBER_H
 #define COLLSOCK_USER_MEMBER_H
@@ -27,13 +27,14 @@ u64 user_member_begin(struct user_member *m);
 /* End it: do what the core has asked for, and let others see it. */
 void user_member_settle(struct user_member *m);
 
-/*
- * Receive packets that have come, and with @posts what the program has sent to its descriptor, and
- * do what is due: all of them events.
- */
-void user_member_progress(struct user_member *m, bool posts);
+/* Receive packets that have come, and do what is due. */
+void user_member_progress(struct user_member *m);
+/* The same for the packet that user_udp_sleep() has received */
+void user_member_arrive(struct user_member *m, u32 bytes);
+/* Read what the program has sent to its descriptor, and do what is due. */
+void user_member_attend(struct user_member *m);
 
-/* When user_member_progress() must be called next, in ns, if nothing comes before */
+/* When one of them must be called next, in ns, if nothing comes before */
 static inline u64 user_member_due(const struct user_member *m)
 {
 	return min(m->deadline, m->linger_ns);

@@ -56,6 +56,22 @@ struct user_raw {
 	bool	waits;
 };
 
+struct user_member;
+
+/**
+ * struct user_wait - what a call waits for
+ * @ready: is it there? The member's lock is held
+ * @what: its second argument
+ * @option: SO_RCVTIMEO or SO_SNDTIMEO of the program's descriptor: for how long
+ * @spin_us: how long to look for packets before sleeping, or before giving up
+ */
+struct user_wait {
+	bool		(*ready)(struct user_member *m, void *what);
+	void		*what;
+	int		option;
+	unsigned int	spin_us;
+};
+
 /**
  * struct user_member - see there
  * @group: the core's, from JOINED to LINGERING
@@ -67,12 +83,14 @@ struct user_raw {
  * @closed: the handle is closed: completions go nowhere
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
- * @driven: a thread of the program waits for its packets
- * @sleeps_ns: until then, if none come
+ * @driver: what the thread of the program waits for that receives its packets, or NULL
  * @waiters: number of threads of the program that wait
+ * @exposed: the program may have changed whether its descriptor blocks
  * @watched: its packets wake the thread of the library
- * @rest: a timer: from then on they do, unless the program waits for them again
- * @rests_ns: when it expires
+ * @rested_ns: the program has waited until then
+ * @returns: how often, without a pause, it has waited again soon
+ * @timer: wakes the thread of the library
+ * @timer_ns: when it expires
  * @woken: what @changed tells has happened in this event
  * @turn: the core wants one
  * @overdue: it has lingered once
@@ -100,7 +118,8 @@ struct user_member {
 	bool				closed;
 	bool				left;
 	bool				failed;
-	bool				driven;
+	const struct user_wait		*driver;
+	bool				exposed;
 	u32				waiters;
 	bool				watched;
 	bool				woken;
@@ -110,9 +129,10 @@ struct user_member {
 	u64				now;
 	u64				deadline;
 	u64				linger_ns;
-	u64				sleeps_ns;
-	u64				rests_ns;
-	int				rest;
+	u64				rested_ns;
+	u32				returns;
+	u64				timer_ns;
+	int				timer;
 	int				epoll;
 	struct list_head		link;
 	struct user_request		request;

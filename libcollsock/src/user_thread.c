@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -13,14 +12,23 @@
 #include "user_thread.h"
 
 /* How long the end of a process waits for acknowledgments: what each member lingers, twice */
-#define EXIT_NS	(2 * USER_LINGER_MS * NSEC_PER_MSEC)
+#define EXIT_NS		(2 * USER_LINGER_MS * NSEC_PER_MSEC)
 
 /*
  * For how long the thread leaves packets to a program that has just waited for some: it may well
  * wait for the next ones, and to wake the thread for them costs two switches of processes. A
  * program that computes instead gets its packets handled that much later, once.
  */
-#define REST_NS	(100 * NSEC_PER_USEC)
+#define REST_NS		(100 * NSEC_PER_USEC)
+
+/*
+ * One that has come back before its end, this often, is given longer, unless it has posted
+ * something: the timer, which then is set earlier for other reasons, need not be set for each wait.
+ */
+#define LONG_REST_NS	(2 * NSEC_PER_MSEC)
+#define RETURNS		16
+
+#define EVENTS		16	/* that wake the thread at once */
 
 /**
  * struct thread - of the process
@@ -29,11 +37,10 @@
  * @members: the list
  * @runs: the thread has begun
  * @exits: the end of the process is provided for
- * @epoll: readable if a member that it drives has something to do
- * @kick: an eventfd in it: look at all members now
+ * @epoll: of what wakes it: members that have something to do, and the next two
+ * @kick: an eventfd: look at all members now
  * @listener: where others ask what this process does, or -1 (user_listener.h)
  * @number: of the latest member
- * @wakes_ns: when it wakes by itself
  */
 struct thread {
 	pthread_mutex_t		lock;
@@ -45,7 +52,6 @@ struct thread {
 	int			kick;
 	int			listener;
 	u8			number;
-	u64			wakes_ns;
 };
 
 static struct thread thread = {
@@ -71,55 +77,62 @@ static void thread_kick(void)
 /* May packets of the member wake the thread? */
 static void thread_watch(struct user_member *m, bool watch)
 {
-	struct epoll_event e = { .events = watch ? EPOLLIN : 0 };
+	struct epoll_event e = { .events = EPOLLIN };
 
-	if (watch != m->watched)
-		epoll_ctl(thread.epoll, EPOLL_CTL_MOD, m->epoll, &e);
+	epoll_ctl(m->epoll, watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->udp.fd, &e);
 	m->watched = watch;
-}
-
-/* Wake the thread in @ns; 0: do not. */
-static void thread_rest(struct user_member *m, u64 ns)
-{
-	const struct itimerspec end = { .it_value = { 0, ns } };
-
-	m->rests_ns = ns ? user_clock_ns() + ns : COLL_NEVER;
-	timerfd_settime(m->rest, 0, &end, NULL);
 }
 
 void user_thread_hand_out(struct user_member *m)
 {
+	m->returns = m->now - m->rested_ns < REST_NS ? m->returns + 1 : 0;
 	if (m->watched)
 		thread_watch(m, false);
-	else
-		thread_rest(m, 0);
-}
-
-/*
- * Is it due when none of the threads that wait for it knows? After a rest this thread looks at it
- * anyway.
- */
-static bool thread_is_due_here(const struct user_member *m)
-{
-	if (m->driven)
-		return user_member_due(m) < m->sleeps_ns;
-	return !m->waiters && m->rests_ns == COLL_NEVER;
-}
-
-/*
- * The thread sees deadlines under the member's lock after it has said that it wakes never, so
- * either it sees this one, or it is kicked.
- */
-void user_thread_mind(struct user_member *m)
-{
-	if (thread_is_due_here(m) &&
-	    user_member_due(m) < __atomic_load_n(&thread.wakes_ns, __ATOMIC_SEQ_CST))
-		thread_kick();
 }
 
 void user_thread_take_back(struct user_member *m)
 {
-	thread_rest(m, REST_NS);
+	m->rested_ns = m->now;
+}
+
+static u64 thread_rests_until(const struct user_member *m)
+{
+	bool longer = m->returns >= RETURNS && m->slots.posted == m->slots.ended;
+
+	return m->rested_ns + (longer ? LONG_REST_NS : REST_NS);
+}
+
+/* When must it look at the member, if nothing comes before? */
+static u64 thread_due(const struct user_member *m)
+{
+	u64 due = user_member_due(m);
+
+	return m->waiters || m->watched ? due : min(due, thread_rests_until(m));
+}
+
+/* COLL_NEVER: not at all. */
+static void thread_set_timer(struct user_member *m, u64 at)
+{
+	struct itimerspec end = { .it_value = { 0 } };
+
+	if (at != COLL_NEVER)
+		end.it_value = (struct timespec){ at / NSEC_PER_SEC, at % NSEC_PER_SEC };
+	m->timer_ns = at;
+	timerfd_settime(m->timer, TFD_TIMER_ABSTIME, &end, NULL);
+}
+
+/*
+ * A timer that expires too early is left alone, as it is set again then; but before it wakes the
+ * thread in vain, again and again, it is set to a later time.
+ */
+void user_thread_mind(struct user_member *m)
+{
+	u64 due = thread_due(m), later = min(due, m->now + LONG_REST_NS);
+
+	if (due < m->timer_ns)
+		thread_set_timer(m, due);
+	else if (m->timer_ns < later - LONG_REST_NS / 4)
+		thread_set_timer(m, later);
 }
 
 /* ---- the thread ---- */
@@ -130,44 +143,42 @@ static void thread_forget(struct user_member *m)
 	user_member_free(m);
 }
 
-/* Drive a member; it is freed when it is OVER. Returns when it is due next. */
-static u64 thread_drive(struct user_member *m)
+/* Drive a member; it is freed when it is OVER. */
+static void thread_drive(struct user_member *m)
 {
 	enum user_state before;
-	u64 due = COLL_NEVER;
-	bool over;
+	bool over, expired;
+	u64 now;
 
 	pthread_mutex_lock(&m->lock);
 	before = m->state;
-	if (!m->waiters && m->rests_ns <= user_clock_ns()) {
+	now = user_clock_ns();
+	expired = m->timer_ns <= now;
+	if (before != USER_NEW && !m->waiters && !m->watched && thread_rests_until(m) <= now)
 		thread_watch(m, true);
-		thread_rest(m, 0);
-	}
-	if (m->watched || (thread_is_due_here(m) && user_member_due(m) <= user_clock_ns()))
-		user_member_progress(m, true);
-	if (thread_is_due_here(m))
-		due = user_member_due(m);
+	if (m->watched)
+		user_member_progress(m);
+	user_member_attend(m);
+	if (expired)
+		thread_set_timer(m, thread_due(m));
+	else
+		user_thread_mind(m);
 	over = m->state == USER_OVER;
 	if (m->state != before)
 		pthread_cond_broadcast(&thread.changed);
 	pthread_mutex_unlock(&m->lock);
 	if (over)
 		thread_forget(m);
-	return over ? COLL_NEVER : due;
 }
 
-static u64 thread_drive_all(void)
+static void thread_drive_all(void)
 {
 	struct user_member *m, *next;
-	u64 due = COLL_NEVER;
 
 	pthread_mutex_lock(&thread.lock);
-	__atomic_store_n(&thread.wakes_ns, COLL_NEVER, __ATOMIC_SEQ_CST);
 	list_for_each_entry_safe(m, next, &thread.members, link)
-		due = min(due, thread_drive(m));
-	__atomic_store_n(&thread.wakes_ns, due, __ATOMIC_SEQ_CST);
+		thread_drive(m);
 	pthread_mutex_unlock(&thread.lock);
-	return due;
 }
 
 int user_thread_report(void)
@@ -199,27 +210,34 @@ static void thread_answer(void)
 		close(client);
 }
 
-/* Which member it is does not matter: all are looked at. */
-static void thread_sleep(u64 due)
+static void thread_forget_kicks(void)
 {
-	u64 now = user_clock_ns(), left = due > now ? due - now : 0;
-	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-	struct pollfd work[] = {
-		{ .fd = thread.epoll, .events = POLLIN },
-		{ .fd = thread.listener, .events = POLLIN },
-	};
 	u64 kicks;
 
-	if (ppoll(work, 2, due == COLL_NEVER ? NULL : &timeout, NULL) > 0 && work[1].revents)
-		thread_answer();
 	if (read(thread.kick, &kicks, sizeof(kicks)) < 0)
 		return;
 }
 
+/* Which member it is does not matter: all are looked at. */
+static void thread_sleep(void)
+{
+	struct epoll_event woken[EVENTS];
+	int count = epoll_wait(thread.epoll, woken, EVENTS, -1), i;
+
+	for (i = 0; i < count; i++) {
+		if (woken[i].data.fd == thread.kick)
+			thread_forget_kicks();
+		else if (woken[i].data.fd == thread.listener)
+			thread_answer();
+	}
+}
+
 static void *thread_main(void *unused)
 {
-	for (;;)
-		thread_sleep(thread_drive_all());
+	for (;;) {
+		thread_drive_all();
+		thread_sleep();
+	}
 	return unused;
 }
 
@@ -298,17 +316,27 @@ static void thread_close_files(void)
 	thread.listener = -1;
 }
 
+/* It may be in it from a JOIN that failed. */
+static int thread_add(int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return epoll_ctl(thread.epoll, EPOLL_CTL_ADD, fd, &e) && errno != EEXIST ? -errno : 0;
+}
+
 static int thread_open_files(void)
 {
-	struct epoll_event e = { .events = EPOLLIN };
+	int err;
 
 	thread.epoll = epoll_create1(EPOLL_CLOEXEC);
 	thread.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (thread.epoll < 0 || thread.kick < 0 ||
-	    epoll_ctl(thread.epoll, EPOLL_CTL_ADD, thread.kick, &e))
+	if (thread.epoll < 0 || thread.kick < 0)
 		return -errno;
+	err = thread_add(thread.kick);
 	thread.listener = user_listener_open();
-	return 0;
+	if (!err && thread.listener >= 0)
+		err = thread_add(thread.listener);
+	return err;
 }
 
 static int thread_begin(void)
@@ -329,14 +357,6 @@ static int thread_begin(void)
 	return err;
 }
 
-/* It may be in it from a JOIN that failed. */
-static int thread_add(int fd, u32 events)
-{
-	struct epoll_event e = { .events = events };
-
-	return epoll_ctl(thread.epoll, EPOLL_CTL_ADD, fd, &e) && errno != EEXIST ? -errno : 0;
-}
-
 void user_thread_add(struct user_member *m)
 {
 	pthread_mutex_lock(&thread.lock);
@@ -352,9 +372,9 @@ int user_thread_drive(struct user_member *m)
 	pthread_mutex_lock(&thread.lock);
 	err = thread_begin();
 	if (!err)
-		err = thread_add(m->epoll, 0);
+		err = thread_add(m->epoll);
 	if (!err)
-		err = thread_add(m->rest, EPOLLIN);
+		err = thread_add(m->timer);
 	pthread_mutex_unlock(&thread.lock);
 	return err;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The library's thread, and the members that it drives. It works for members for which no thread
- * of the program waits: it receives their packets, keeps their times, and lets those whose handles
- * are closed linger. For one that a thread of the program drives it keeps only times that this does
- * not know. It begins with the first JOIN, all signals are blocked in it, and it sleeps
- * while there is nothing to do. A forked child has no such thread, and its members are dead.
+ * of the program waits: it receives their packets, and lets those whose handles are closed linger.
+ * For all members it keeps times, and reads what the program sends to their descriptors. It begins
+ * with the first JOIN, all signals are blocked in it, and it sleeps while there is nothing to do. A
+ * forked child has no such thread, and its members are dead.
  *
  * The lock of the list is taken before those of members.
  */
@@ -27,8 +27,8 @@ void user_thread_hand_out(struct user_member *m);
 void user_thread_take_back(struct user_member *m);
 
 /*
- * A call has done something to the member, which may be due earlier now than the thread that
- * drives it knows; its lock is held.
+ * A call has done something to the member, which may be due earlier now than the thread knows; its
+ * lock is held.
  */
 void user_thread_mind(struct user_member *m);
 

@@ -13,23 +13,28 @@
 #define ECN_CE		3
 #define BUFFER_BYTES	(4 << 20)	/* as much of it as the host allows */
 
+/* Longest sleep: a filter, or the loss of its address, may keep the host from interrupting it. */
+#define SLEEP_MS	200
+
+#define ARRIVALS	(USER_UDP_BATCH + 1)
+
 union udp_control {
 	struct cmsghdr	head;
 	u8		room[CMSG_SPACE(sizeof(int))];
 };
 
 /**
- * struct user_udp_arrivals - arguments of recvmmsg()
+ * struct user_udp_arrivals - arguments of recvmmsg(), and of the one who sleeps: the last ones
  * @message: those
  * @part: where contents go
  * @from: where sources go
  * @control: where marks go
  */
 struct user_udp_arrivals {
-	struct mmsghdr		message[USER_UDP_BATCH];
-	struct iovec		part[USER_UDP_BATCH];
-	union user_address	from[USER_UDP_BATCH];
-	union udp_control	control[USER_UDP_BATCH];
+	struct mmsghdr		message[ARRIVALS];
+	struct iovec		part[ARRIVALS];
+	union user_address	from[ARRIVALS];
+	union udp_control	control[ARRIVALS];
 };
 
 /* ---- the socket ---- */
@@ -41,10 +46,12 @@ static int udp_set(int fd, int level, int option, int value)
 
 int user_udp_set_up(int fd, int family)
 {
+	const struct timeval longest = { .tv_usec = SLEEP_MS * 1000 };
 	int err;
 
 	udp_set(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
-	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+	if (fcntl(fd, F_SETFL, 0) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest)))
 		return -errno;
 	if (family == AF_INET) {
 		err = udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_INTERFACE);
@@ -83,7 +90,7 @@ static void udp_set_up_arrivals(struct user_udp *udp)
 	struct user_udp_arrivals *a = udp->arrivals;
 	u32 i;
 
-	for (i = 0; i < USER_UDP_BATCH; i++) {
+	for (i = 0; i < ARRIVALS; i++) {
 		a->part[i] = (struct iovec){ udp_contents(udp->received, udp, i), udp->stride };
 		a->message[i].msg_hdr = (struct msghdr){
 			.msg_name = &a->from[i], .msg_namelen = sizeof(a->from[i]),
@@ -99,12 +106,13 @@ int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes)
 	/* One that is longer is seen to be. */
 	udp->stride = round_up(packet_bytes + 1, 8);
 	udp->sent = calloc(USER_UDP_BATCH, udp->stride);
-	udp->received = calloc(USER_UDP_BATCH, udp->stride);
+	udp->received = calloc(ARRIVALS, udp->stride);
 	udp->arrivals = calloc(1, sizeof(*udp->arrivals));
 	if (!udp->sent || !udp->received || !udp->arrivals)
 		return -ENOMEM;
 	udp_set_up_arrivals(udp);
-	return 0;
+	udp->self_bytes = sizeof(udp->self);
+	return getsockname(fd, &udp->self.any, &udp->self_bytes) ? -errno : 0;
 }
 
 void user_udp_free(struct user_udp *udp)
@@ -215,23 +223,56 @@ static bool udp_is_marked(struct msghdr *m)
 	return false;
 }
 
-u32 user_udp_receive(struct user_udp *udp,
+/* It interrupts a sleep. That of somebody else is no packet of a group, and does no harm. */
+static bool udp_is_interrupt(const struct user_udp *udp, const struct msghdr *m, u32 bytes)
+{
+	return !bytes && m->msg_namelen == udp->self_bytes &&
+	       !memcmp(m->msg_name, &udp->self, udp->self_bytes);
+}
+
+static void udp_take(struct user_udp *udp, u32 index, u32 bytes,
 		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx)
 {
 	struct user_udp_arrivals *all = udp->arrivals;
-	int i, count = recvmmsg(udp->fd, all->message, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
+	struct msghdr *m = &all->message[index].msg_hdr;
+	const struct user_udp_arrival a = {
+		.from = &all->from[index], .packet = all->part[index].iov_base,
+		.bytes = bytes, .ce = udp_is_marked(m),
+	};
+	bool interrupt = udp_is_interrupt(udp, m, bytes);
 
-	for (i = 0; i < count; i++) {
-		struct msghdr *m = &all->message[i].msg_hdr;
-		const struct user_udp_arrival a = {
-			.from = &all->from[i], .packet = all->part[i].iov_base,
-			.bytes = all->message[i].msg_len, .ce = udp_is_marked(m),
-		};
-
-		/* They are results, too. */
-		m->msg_namelen = sizeof(all->from[i]);
-		m->msg_controllen = sizeof(all->control[i]);
+	/* They are results, too. */
+	m->msg_namelen = sizeof(all->from[index]);
+	m->msg_controllen = sizeof(all->control[index]);
+	if (!interrupt)
 		receive(ctx, &a);
-	}
+}
+
+u32 user_udp_receive(struct user_udp *udp,
+		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx)
+{
+	struct mmsghdr *message = udp->arrivals->message;
+	int i, count = recvmmsg(udp->fd, message, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
+
+	for (i = 0; i < count; i++)
+		udp_take(udp, i, message[i].msg_len, receive, ctx);
 	return count > 0 ? count : 0;
+}
+
+int user_udp_sleep(struct user_udp *udp)
+{
+	int bytes = recvmsg(udp->fd, &udp->arrivals->message[USER_UDP_BATCH].msg_hdr, 0);
+
+	return bytes < 0 ? -errno : bytes;
+}
+
+void user_udp_take(struct user_udp *udp, u32 bytes,
+		   void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx)
+{
+	udp_take(udp, USER_UDP_BATCH, bytes, receive, ctx);
+}
+
+void user_udp_interrupt(struct user_udp *udp)
+{
+	sendto(udp->fd, NULL, 0, MSG_DONTWAIT, &udp->self.any, udp->self_bytes);
 }

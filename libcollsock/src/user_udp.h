@@ -39,6 +39,8 @@ struct user_udp_unsent {
 /**
  * struct user_udp - see there
  * @fd: the socket
+ * @self: its address
+ * @self_bytes: length of that
  * @stride: room for a packet, which is longer than any of the group
  * @count: packets that wait to be sent
  * @packet: these
@@ -50,6 +52,8 @@ struct user_udp_unsent {
  */
 struct user_udp {
 	int			fd;
+	union user_address	self;
+	socklen_t		self_bytes;
 	u32			stride;
 	u32			count;
 	struct user_udp_packet	packet[USER_UDP_BATCH];
@@ -66,7 +70,7 @@ int user_udp_bind(const union user_address *address, socklen_t bytes);
 /* Set up a socket that somebody else has bound to an address of @family. 0, or a negative errno */
 int user_udp_set_up(int fd, int family);
 
-/* Use that socket for packets of @packet_bytes. 0, or -ENOMEM; user_udp_free() frees all. */
+/* Use that socket for packets of @packet_bytes. 0, or a negative errno. It is freed after both. */
 int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes);
 void user_udp_free(struct user_udp *udp);
 
@@ -99,5 +103,17 @@ struct user_udp_arrival {
 /* Pass packets that have come to @receive. Returns how many: USER_UDP_BATCH, or all. */
 u32 user_udp_receive(struct user_udp *udp,
 		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx);
+
+/*
+ * Sleep until a packet comes, a signal is handled, or user_udp_interrupt() is called. Returns the
+ * length of the packet, for user_udp_take(), or a negative errno; -EAGAIN: look whether what the
+ * caller waits for has happened. Only one thread may be between the two, others may receive.
+ */
+int user_udp_sleep(struct user_udp *udp);
+void user_udp_take(struct user_udp *udp, u32 bytes,
+		   void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx);
+
+/* Wake the thread that sleeps there, or will do so. */
+void user_udp_interrupt(struct user_udp *udp);
 
 #endif

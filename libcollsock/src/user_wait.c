@@ -14,6 +14,8 @@ static u64 wait_patience(const struct user_member *m, int option)
 	struct timeval t = { };
 	socklen_t bytes = sizeof(t);
 
+	if (!__atomic_load_n(&m->exposed, __ATOMIC_RELAXED))
+		return COLL_NEVER;
 	if (fcntl(m->pipe.outer, F_GETFL) & O_NONBLOCK)
 		return 0;
 	if (getsockopt(m->pipe.outer, SOL_SOCKET, option, &t, &bytes) || (!t.tv_sec && !t.tv_usec))
@@ -21,37 +23,33 @@ static u64 wait_patience(const struct user_member *m, int option)
 	return (u64)t.tv_sec * NSEC_PER_SEC + t.tv_usec * NSEC_PER_USEC;
 }
 
-/* Sleep until there is something to do, or a signal: -EINTR. @posts: out: of the descriptor, too */
-static int wait_sleep(struct user_member *m, u64 until, bool *posts)
+/* Sleep until there are packets, a signal, or this time. */
+static int wait_poll(struct user_member *m, u64 until)
 {
-	struct pollfd fds[] = {
-		{ .fd = m->udp.fd, .events = POLLIN },
-		{ .fd = m->pipe.watched ? m->pipe.inner : -1, .events = m->pipe.watched },
-	};
-	u64 due = min(until, user_member_due(m)), now = user_clock_ns();
-	u64 left = due > now ? due - now : 0;
+	struct pollfd packets = { .fd = m->udp.fd, .events = POLLIN };
+	u64 now = user_clock_ns(), left = until > now ? until - now : 0;
 	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
-	int ready, err;
 
-	m->sleeps_ns = due;
-	pthread_mutex_unlock(&m->lock);
-	ready = ppoll(fds, 2, due == COLL_NEVER ? NULL : &timeout, NULL);
-	err = ready < 0 && errno == EINTR ? -EINTR : 0;
-	*posts = ready > 0 && fds[1].revents;
-	pthread_mutex_lock(&m->lock);
-	return err;
+	return ppoll(&packets, 1, &timeout, NULL) < 0 ? -errno : 0;
 }
 
-static int wait_drive(struct user_member *m, u64 until)
+/* What is due meanwhile is done by the thread of the library. */
+static int wait_drive(struct user_member *m, const struct user_wait *w, u64 until)
 {
-	bool posts;
-	int err;
+	bool limited = until != COLL_NEVER;
+	int got;
 
-	m->driven = true;
-	err = wait_sleep(m, until, &posts);
-	m->driven = false;
-	user_member_progress(m, posts);
-	return err;
+	m->driver = w;
+	user_thread_mind(m);
+	pthread_mutex_unlock(&m->lock);
+	got = limited ? wait_poll(m, until) : user_udp_sleep(&m->udp);
+	pthread_mutex_lock(&m->lock);
+	m->driver = NULL;
+	if (got >= 0 && limited)
+		user_member_progress(m);
+	else if (got >= 0)
+		user_member_arrive(m, got);
+	return got < 0 && got != -EAGAIN ? got : 0;
 }
 
 static void wait_follow(struct user_member *m, u64 until)
@@ -64,19 +62,25 @@ static void wait_follow(struct user_member *m, u64 until)
 		pthread_cond_timedwait(&m->changed, &m->lock, &end);
 }
 
-/* Look for packets without sleeping. */
+/* Look for packets without sleeping, unless another thread does. */
+static bool wait_look(struct user_member *m, const struct user_wait *w)
+{
+	if (!m->driver)
+		user_member_progress(m);
+	return w->ready(m, w->what);
+}
+
 static bool wait_spin(struct user_member *m, const struct user_wait *w)
 {
-	u64 end = w->spin_us ? user_clock_ns() + w->spin_us * NSEC_PER_USEC : 0;
+	u64 end = user_clock_ns() + w->spin_us * NSEC_PER_USEC;
 
 	do {
-		user_member_progress(m, false);
-		if (w->ready(m, w->what))
+		if (wait_look(m, w))
 			return true;
 		/* Others may want to post. */
 		pthread_mutex_unlock(&m->lock);
 		pthread_mutex_lock(&m->lock);
-	} while (w->spin_us && user_clock_ns() < end);
+	} while (user_clock_ns() < end);
 	return false;
 }
 
@@ -87,12 +91,12 @@ static int wait_until(struct user_member *m, const struct user_wait *w, u64 unti
 	while (!w->ready(m, w->what)) {
 		if (m->closed)
 			return -EPIPE;
-		if (err || user_clock_ns() >= until)
+		if (err || (until != COLL_NEVER && user_clock_ns() >= until))
 			return err ? err : -EAGAIN;
-		if (m->driven)
+		if (m->driver)
 			wait_follow(m, until);
 		else
-			err = wait_drive(m, until);
+			err = wait_drive(m, w, until);
 	}
 	return 0;
 }
@@ -102,7 +106,7 @@ static int wait_asleep(struct user_member *m, const struct user_wait *w)
 	u64 patience = wait_patience(m, w->option);
 
 	if (!patience)
-		return -EAGAIN;
+		return wait_look(m, w) ? 0 : -EAGAIN;
 	return wait_until(m, w, patience == COLL_NEVER ? patience : user_clock_ns() + patience);
 }
 
@@ -114,7 +118,7 @@ int user_wait(struct user_member *m, const struct user_wait *w)
 		return 0;
 	if (!m->waiters++)
 		user_thread_hand_out(m);
-	if (!wait_spin(m, w))
+	if (!w->spin_us || !wait_spin(m, w))
 		err = wait_asleep(m, w);
 	/* Another one of those who wait drives now. */
 	if (--m->waiters)
