@@ -71,6 +71,7 @@ struct call {
 	size_t				result_bytes;
 };
 
+/* Another thread may close the socket meanwhile, so it is not used after that. */
 static int run_in_user_space(struct collsock *s, const struct call *c,
 			     struct collsock_completion *completion)
 {
@@ -172,7 +173,10 @@ COLLSOCK_PUBLIC int collsock_run(struct collsock *s, const struct collsock_post 
 {
 	const struct call call = { post, payload, payload_bytes, result, result_bytes };
 
-	return post->size > MAX_STRUCT ? -E2BIG : run_to_end(s, &call, completion);
+	if (post->size > MAX_STRUCT)
+		return -E2BIG;
+	return s->user ? run_in_user_space(s, &call, completion) :
+			 run_to_end(s, &call, completion);
 }
 
 int collsock_run_buffers(struct collsock *s, struct collsock_post *post,

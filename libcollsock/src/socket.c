@@ -143,8 +143,8 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 	/* A mapping would keep the rank in its group. */
 	collsock_unmap_page(s);
 	if (s->user)
-		user_close(s->user);
-	if (s->fd >= 0)
+		user_close(s->user, s->fd);
+	else if (s->fd >= 0)
 		close(s->fd);
 	collsock_release_forks();
 	free(s);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <unistd.h>
+
 #include "user.h"
 #include "user_member.h"
 #include "user_post.h"
@@ -25,9 +27,27 @@ void user_expose(struct user_member *m)
 	__atomic_store_n(&m->exposed, true, __ATOMIC_RELAXED);
 }
 
-void user_close(struct user_member *m)
+static void user_end(struct user_member *m, int fd)
 {
 	user_thread_close(m);
+	close(fd);
+}
+
+void user_close(struct user_member *m, int fd)
+{
+	bool busy;
+
+	/* In a forked child nobody else has it, and the descriptor is closed. */
+	if (m->dead) {
+		user_thread_close(m);
+		return;
+	}
+	pthread_mutex_lock(&m->lock);
+	busy = m->calls;
+	m->closing = true;
+	pthread_mutex_unlock(&m->lock);
+	if (!busy)
+		user_end(m, fd);
 }
 
 /* ---- calls ---- */
@@ -45,14 +65,21 @@ static int user_enter(struct user_member *m)
 		pthread_mutex_unlock(&m->lock);
 	else
 		user_member_begin(m);
+	m->calls += !err;
 	return err;
 }
 
 static void user_leave(struct user_member *m)
 {
+	int fd = m->pipe.outer;
+	bool last;
+
 	user_member_settle(m);
 	user_thread_mind(m);
+	last = !--m->calls && m->closing;
 	pthread_mutex_unlock(&m->lock);
+	if (last)
+		user_end(m, fd);
 }
 
 static bool user_is_writable(struct user_member *m, void *unused)
@@ -126,16 +153,19 @@ static bool user_is_done(struct user_member *m, void *slot)
 	return ((struct user_slot *)slot)->state == USER_SLOT_DONE;
 }
 
-/* Wait for a slot that this call has claimed. After an error nobody has. */
+/* Wait for a slot that this call has claimed. After an error nobody has. @on: after signals, too */
 static int user_finish(struct user_member *m, struct user_slot *slot, const struct user_run *run,
-		       struct collsock_completion *completion)
+		       struct collsock_completion *completion, bool on)
 {
 	const struct user_wait wait = {
 		.ready = user_is_done, .what = slot, .option = SO_RCVTIMEO,
 		.spin_us = run->spin_us,
 	};
-	int err = user_wait(m, &wait);
+	int err;
 
+	do {
+		err = user_wait(m, &wait);
+	} while (err == -EINTR && on);
 	if (!err && slot->completion.bytes > run->result_bytes)
 		err = -EMSGSIZE;
 	if (err) {
@@ -148,6 +178,12 @@ static int user_finish(struct user_member *m, struct user_slot *slot, const stru
 	user_slots_release(&m->slots, slot);
 	m->woken = true;
 	return 0;
+}
+
+/* Is posting to go on after this error? */
+static bool user_insists(const struct user_member *m, int err)
+{
+	return err == -EINTR && user_wait_patience(m, SO_SNDTIMEO) == COLL_NEVER;
 }
 
 /* What has not been posted is EAGAIN, even after a signal; what has been is not. */
@@ -163,11 +199,13 @@ int user_run(struct user_member *m, const struct collsock_post *post, const stru
 
 	if (err)
 		return err;
-	err = user_post_waiting(m, &call, &slot);
+	do {
+		err = user_post_waiting(m, &call, &slot);
+	} while (user_insists(m, err));
 	if (err == -EINTR)
 		err = -EAGAIN;
 	if (!err) {
-		err = user_finish(m, slot, run, completion);
+		err = user_finish(m, slot, run, completion, true);
 		if (err == -EAGAIN)
 			err = -EINPROGRESS;
 	}
@@ -188,7 +226,7 @@ static int user_seek(struct user_member *m, u64 cookie, const struct user_run *r
 	if (err != -EAGAIN)
 		return err;
 	slot = user_slots_claim(&m->slots, cookie);
-	return slot ? user_finish(m, slot, run, completion) : -ENOENT;
+	return slot ? user_finish(m, slot, run, completion, false) : -ENOENT;
 }
 
 int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *run,
@@ -215,6 +253,6 @@ int user_page(struct user_member *m, const struct collsock_page **page)
 	if (err)
 		return err;
 	*page = &m->slots.page;
-	pthread_mutex_unlock(&m->lock);
+	user_leave(m);
 	return 0;
 }

@@ -19,8 +19,11 @@ int user_open(struct user_member **made, bool nonblocking, int *fd);
 /* The program knows its descriptor from now on, and may change its settings. */
 void user_expose(struct user_member *m);
 
-/* The handle is closed, and what is under way lingers. The descriptor is the caller's. */
-void user_close(struct user_member *m);
+/*
+ * The handle is closed, and @fd, its descriptor; what is under way lingers. If calls of other
+ * threads wait this takes effect when the last of them returns.
+ */
+void user_close(struct user_member *m, int fd);
 
 /*
  * JOIN with these bytes. @fd: the socket that is bound to the address of this rank, which the
@@ -49,6 +52,7 @@ struct user_run {
 	size_t		result_bytes;
 };
 
+/* Signals do not end it, unless posting may give up. */
 int user_run(struct user_member *m, const struct collsock_post *post, const struct user_run *run,
 	     struct collsock_completion *completion);
 int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *run,

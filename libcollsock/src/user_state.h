@@ -80,6 +80,8 @@ struct user_wait {
  * @state: enum user_state
  * @dead: see there; never changes but in a child that has just been forked
  * @number: for reports: which of the process it is, as long as there are few
+ * @calls: number of calls under way
+ * @closing: the handle is closed, which takes effect when the last of them returns
  * @closed: the handle is closed: completions go nowhere
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
@@ -115,6 +117,8 @@ struct user_member {
 	enum user_state			state;
 	bool				dead;
 	u8				number;
+	u32				calls;
+	bool				closing;
 	bool				closed;
 	bool				left;
 	bool				failed;

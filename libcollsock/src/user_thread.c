@@ -424,8 +424,10 @@ void user_thread_in_child(void)
 	struct user_member *m, *next;
 
 	list_for_each_entry_safe(m, next, &thread.members, link) {
-		bool closed = m->closed;
+		bool closed = m->closed || m->closing;
 
+		if (m->closing && !m->closed)
+			close(m->pipe.outer);
 		user_member_die(m);
 		if (closed)
 			free(m);

@@ -8,8 +8,8 @@
 #include "user_thread.h"
 #include "user_wait.h"
 
-/* How long the program's descriptor lets a call wait, in ns: programs change its settings. */
-static u64 wait_patience(const struct user_member *m, int option)
+/* Programs change its settings. */
+u64 user_wait_patience(const struct user_member *m, int option)
 {
 	struct timeval t = { };
 	socklen_t bytes = sizeof(t);
@@ -103,7 +103,7 @@ static int wait_until(struct user_member *m, const struct user_wait *w, u64 unti
 
 static int wait_asleep(struct user_member *m, const struct user_wait *w)
 {
-	u64 patience = wait_patience(m, w->option);
+	u64 patience = user_wait_patience(m, w->option);
 
 	if (!patience)
 		return wait_look(m, w) ? 0 : -EAGAIN;

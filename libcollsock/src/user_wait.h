@@ -15,4 +15,7 @@
  */
 int user_wait(struct user_member *m, const struct user_wait *wait);
 
+/* How long the program's descriptor lets a call wait, in ns: COLL_NEVER if it is not limited */
+u64 user_wait_patience(const struct user_member *m, int option);
+
 #endif

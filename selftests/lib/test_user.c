@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include "user_fixture.h"
@@ -440,6 +441,71 @@ static bool use_threads(struct rank *r, struct collsock *s)
 TEST(threads_share_a_rank)
 {
 	EXPECT_ALL_WELL(NULL, RANKS, use_threads);
+}
+
+static void *run_barrier(void *arg)
+{
+	struct thread *t = arg;
+
+	t->well = !collsock_barrier(t->s, NULL);
+	return NULL;
+}
+
+static bool close_while_a_thread_waits(struct rank *r)
+{
+	struct thread t = { .r = r };
+	const struct collsock_page *page;
+	__u64 before;
+	bool well;
+
+	well = !collsock_join_with(&t.s, &r->options, r->rank, r->ranks, exchange, r) &&
+	       !collsock_map_page(t.s, &page);
+	if (!well)
+		return wrong(r, "join");
+	before = collsock_posted(page);
+	pthread_create(&t.id, NULL, run_barrier, &t);
+	while (collsock_posted(page) == before)
+		sched_yield();
+	collsock_close(t.s);
+	take_step(r, 1);
+	pthread_join(t.id, NULL);
+	return t.well || wrong(r, "the barrier that waited");
+}
+
+/* The call of rank 0 goes on, and then it has left. */
+static bool outlive_a_close(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c;
+	int err;
+
+	await_step(r, 1);
+	err = collsock_barrier(s, NULL);
+	if (err)
+		return wrong(r, "barrier: %d", err);
+	err = collsock_barrier(s, &c);
+	return (err == -ECONNRESET && !c.failed_rank) || wrong(r, "after it: %d", err);
+}
+
+TEST(a_call_that_waits_goes_on_when_another_thread_closes)
+{
+	struct shared *shared = shared_new(2);
+	struct rank closer = { .shared = shared, .ranks = 2 };
+
+	closer.options.size = sizeof(closer.options);
+	closer.options.backend = COLLSOCK_BACKEND_USER;
+	fflush(stdout);
+	shared->pid[1] = fork();
+	if (!shared->pid[1]) {
+		closer.rank = 1;
+		exit(be_rank(&closer, outlive_a_close));
+	}
+	shared->pid[0] = fork();
+	if (!shared->pid[0])
+		exit(!close_while_a_thread_waits(&closer));
+	EXPECT_EQ(0, await_ranks(shared, 2));
+	EXPECT_TRUE(shared->well[1]) TH_LOG("%s", shared->text[1]);
+	EXPECT_STREQ("", shared->text[0]);
+	munmap(shared, sizeof(*shared));
 }
 
 /* Two groups in one process, and neither waits for the other */
