@@ -6,16 +6,28 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "clock.h"
 #include "error.h"
 #include "fatal.h"
 
 #define LONGEST_TEXT 512
+
+/* How long ranks leave it to another to say what all know, and how much later each next one does */
+#define OTHERS_SAY_NS	(5 * CM_NS_PER_S)
+#define NEXT_SAYS_NS	(CM_NS_PER_S / 10)
+#define MOST_NEXT	50
+
 #define CAUSE_EPROTO \
 	"calls another collective, or with other counts, datatypes or operators; or its host has another version of the module: install the same on all"
 
 static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
 static int error_class = MPI_SUCCESS;
+
+/* The latest code, of which there is one for a communicator, and the rank that failed */
+static int error_code = MPI_SUCCESS;
+static __u32 error_failed_rank;
 
 static int error_get_class(void)
 {
@@ -85,6 +97,8 @@ int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_
 	if (c->failure.code == MPI_SUCCESS) {
 		error_describe(c, call, error, failed_rank, text, sizeof(text));
 		c->failure.code = error_new_code(text);
+		error_code = c->failure.code;
+		error_failed_rank = failed_rank;
 	}
 	code = c->failure.code;
 	pthread_mutex_unlock(&error_lock);
@@ -100,15 +114,44 @@ static bool error_is_fatal(MPI_Errhandler handler)
 	return handler == MPI_ERRORS_ARE_FATAL;
 }
 
+/*
+ * Does another rank say the same? The lowest of those that know of the failed one does. What a rank
+ * knows alone it says itself.
+ */
+static bool error_is_said_elsewhere(int rank, int code)
+{
+	__u32 failed_rank = COLLSOCK_NO_RANK;
+
+	pthread_mutex_lock(&error_lock);
+	if (code == error_code)
+		failed_rank = error_failed_rank;
+	pthread_mutex_unlock(&error_lock);
+	return failed_rank != COLLSOCK_NO_RANK && (__u32)rank != failed_rank &&
+	       rank != (failed_rank ? 0 : 1);
+}
+
+/* It ends the program, and so this process, unless it has failed, too, as all of a host may. */
+static void error_leave_it_to_others(int rank)
+{
+	__u64 ns = OTHERS_SAY_NS + NEXT_SAYS_NS * (rank < MOST_NEXT ? rank : MOST_NEXT);
+	struct timespec left = { ns / CM_NS_PER_S, ns % CM_NS_PER_S };
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+}
+
 void cm_error_say_if_fatal(MPI_Comm handle, int code)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	MPI_Errhandler handler;
-	int length;
+	int length, rank;
 
 	if (PMPI_Comm_get_errhandler(handle, &handler))
 		return;
-	if (error_is_fatal(handler) && !PMPI_Error_string(code, text, &length))
+	if (error_is_fatal(handler) && !PMPI_Error_string(code, text, &length)) {
+		if (!PMPI_Comm_rank(handle, &rank) && error_is_said_elsewhere(rank, code))
+			error_leave_it_to_others(rank);
 		cm_fatal_say("%s\n", text);
+	}
 	PMPI_Errhandler_free(&handler);
 }

@@ -16,7 +16,8 @@ int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_
 
 /*
  * Print the string of a code for which the communicator's error handler is about to be
- * called, if that will end the program: launchers may lose what an MPI prints then.
+ * called, if that will end the program: launchers may lose what an MPI prints then. If another
+ * rank prints the same, this one waits first, to be ended by it.
  */
 void cm_error_say_if_fatal(MPI_Comm handle, int code);
 

@@ -223,10 +223,17 @@ def ends_and_says(run, *texts):
         has("it says", run.out + run.err, text)
 
 
+def one_rank_says(run):
+    """Beside the one that failed, which is alive here, and the MPI itself."""
+    saying = set(re.findall(r"^collsock: MPI_\w+ of rank (\d+): rank 1 failed", run.err, re.M))
+    equal("others that say why", saying - {"1"}, {"0"})
+
+
 def fatal_failure(kind, ranks):
     run = launch(kind, ranks, [], "fatal", "end=ETIMEDOUT@1#4")
     yield ("MPI_ERRORS_ARE_FATAL ends the program and names the rank", run, ends_and_says,
            "rank 1 failed: rank 1 does not answer")
+    yield "one of the other ranks prints it", run, one_rank_says
 
 
 def required(kind, ranks):
@@ -382,7 +389,7 @@ def programs():
             yield misspelt_setting, kind, 2
         if IN_SOAK or kind == "mpich":
             yield other_version, kind, 2
-        yield fatal_failure, kind, 2
+        yield fatal_failure, kind, 3
         yield required, kind, 2
         yield library_for_the_other_mpi, kind, 1
     yield component_fails, COMPONENT, 2
