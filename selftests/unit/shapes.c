@@ -90,6 +90,18 @@ static bool shapes_draw(struct shapes *s)
 	return s->drawn++ < (a->most_degree || coll_algorithm_rooted(a) ? s->draws : 1);
 }
 
+/* With fewer sizes, the largest ones are not left out. */
+static u32 shapes_next_size(struct shapes *s)
+{
+	u32 step = 1;
+
+	if (s->fewer && seed_soak() == 1 && s->size + 1 >= SHAPES_EACH_DRAWN &&
+	    s->size < SHAPES_EACH_SIZE)
+		step = min(1 + (u32)(seed_next(&s->random) % SHAPES_MOST_STEP),
+			   SHAPES_EACH_SIZE - s->size);
+	return s->size + step;
+}
+
 bool shapes_next(struct shapes *s)
 {
 	const struct coll_algorithm *a = s->algorithm;
@@ -97,7 +109,7 @@ bool shapes_next(struct shapes *s)
 	if (s->shape.hosts) {
 		if (s->draws ? shapes_draw(s) : shapes_next_of_size(s))
 			return true;
-		s->size++;
+		s->size = shapes_next_size(s);
 	}
 	s->shape.hosts = shapes_size(s->size, min(s->most_hosts, shapes_limit(a)));
 	if (!s->shape.hosts)

@@ -10,12 +10,15 @@
 
 #define SHAPES_EACH_SIZE	512	/* up to this size, every number of hosts */
 #define SHAPES_EACH_ROOT	64	/* up to this size, each host is the root once */
+#define SHAPES_EACH_DRAWN	128	/* with fewer sizes, every one up to this */
+#define SHAPES_MOST_STEP	15	/* the largest distance of the others */
 
 /**
  * struct shapes - a walk through the shapes of an algorithm
  * @algorithm: the algorithm
  * @most_hosts: size of the largest group
  * @draws: if not 0, number of degrees and roots drawn for each size, instead of all
+ * @fewer: of the sizes beyond SHAPES_EACH_DRAWN only some, unless there is time for all
  * @random: state of the random numbers
  * @shape: the current one, except its self; all zero before the first
  * @size: number of earlier sizes
@@ -27,6 +30,7 @@ struct shapes {
 	const struct coll_algorithm	*algorithm;
 	u32				most_hosts;
 	u64				draws;
+	bool				fewer;
 	u64				random;
 	struct coll_shape		shape;
 	u32				size, degree, root;
