@@ -9,6 +9,8 @@ library=$here/../../libcollsock
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root
+# What is built already is not built again.
+cp -a "$here/../../build/lib" "$work/build" 2>/dev/null
 prefix=/opt/collsock
 number=0
 failed=0
