@@ -51,8 +51,9 @@ def any_system_calls_of_many_threads_on_hosts(state):
     with tunables(**TUNABLES):
         if state == "that lose packets":
             netem(HOSTS, "delay", "1ms", "2ms", "loss", "5%", "duplicate", "5%")
-        # Ten minutes in a soak on a debug kernel, which detects errors
-        amounts = run_enough(300 if ON_DEBUG_KERNEL and SOAK > 1 else work(6) + 1, state)
+        # Ten minutes in a soak on a debug kernel, which detects errors; in a check a sample
+        seconds = 300 if ON_DEBUG_KERNEL else work(6) + 1
+        amounts = run_enough(seconds if SOAK > 1 else work(2) + 1, state)
         if state == "that lose packets":
             netem(HOSTS)
     for name, least in ENOUGH.items():
