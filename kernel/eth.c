@@ -71,11 +71,11 @@ static void eth_drop_copies(struct coll_eth_device *device)
 {
 	struct coll_eth_copies *c, *next;
 
-	list_for_each_entry_safe(c, next, &device->copies, link) {
+	rbtree_postorder_for_each_entry_safe(c, next, &device->copies, node) {
 		dev_mc_del(device->type.dev, c->address);
-		list_del(&c->link);
 		kfree(c);
 	}
+	device->copies = RB_ROOT;
 }
 
 /*
@@ -116,7 +116,7 @@ static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
 		return ERR_PTR(-ENOMEM);
 	device->eth = eth;
 	device->index = eth_index(self->scope_id, self->port);
-	INIT_LIST_HEAD(&device->copies);
+	device->copies = RB_ROOT;
 	device->type.type = htons(self->port);
 	device->type.func = eth->hook;
 	device->type.dev = dev_get_by_index(eth->net, self->scope_id);
@@ -280,16 +280,23 @@ bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
 
 /* ---- multicast addresses ---- */
 
-/* The lock is held. */
+static int eth_compare_address(const void *address, const struct rb_node *node)
+{
+	return memcmp(address, rb_entry(node, struct coll_eth_copies, node)->address, ETH_ALEN);
+}
+
+static bool eth_comes_before(struct rb_node *a, const struct rb_node *b)
+{
+	return eth_compare_address(rb_entry(a, struct coll_eth_copies, node)->address, b) < 0;
+}
+
+/* The lock is held. Each group may have an address of its own, so there may be thousands. */
 static struct coll_eth_copies *eth_find_copies(const struct coll_eth_device *device,
 					       const struct collsock_member *everyone)
 {
-	struct coll_eth_copies *c;
+	struct rb_node *node = rb_find(everyone->address, &device->copies, eth_compare_address);
 
-	list_for_each_entry(c, &device->copies, link)
-		if (!memcmp(c->address, everyone->address, ETH_ALEN))
-			return c;
-	return NULL;
+	return node ? rb_entry(node, struct coll_eth_copies, node) : NULL;
 }
 
 /* One more group receives by it. @c is used if it is the first one of that address. */
@@ -305,7 +312,7 @@ static int eth_add_copies(struct coll_eth_device *device, const struct collsock_
 	}
 	err = dev_mc_add(device->type.dev, c->address);
 	if (!err)
-		list_add(&c->link, &device->copies);
+		rb_add(&c->node, &device->copies, eth_comes_before);
 	return err;
 }
 
@@ -325,7 +332,7 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 
 	if (!c)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&c->link);
+	RB_CLEAR_NODE(&c->node);
 	c->users = 1;
 	memcpy(c->address, everyone->address, ETH_ALEN);
 	spin_lock(&eth->lock);
@@ -335,7 +342,7 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 		err = eth_add_copies(found, everyone, c);
 	}
 	spin_unlock(&eth->lock);
-	if (err || list_empty(&c->link))
+	if (err || RB_EMPTY_NODE(&c->node))
 		kfree(c);
 	return err;
 }
@@ -359,7 +366,7 @@ void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *every
 		c = eth_find_copies(found, everyone);
 	if (c && !--c->users) {
 		dev_mc_del(found->type.dev, c->address);
-		list_del(&c->link);
+		rb_erase(&c->node, &found->copies);
 		kfree(c);
 	}
 	spin_unlock(&eth->lock);

@@ -19,8 +19,8 @@
 #define COLL_ETH_H
 
 #include <linux/etherdevice.h>
-#include <linux/list.h>
 #include <linux/netdevice.h>
+#include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -64,7 +64,7 @@ struct coll_eth {
  * @index: where it is in @eth
  * @type: receives its packets of one EtherType; has a reference on the device
  * @number: no other one had it before
- * @copies: multicast addresses of groups (struct coll_eth_copies); under the lock
+ * @copies: multicast addresses of groups (struct coll_eth_copies), by address; under the lock
  */
 struct coll_eth_device {
 	struct rcu_head		rcu;
@@ -72,17 +72,17 @@ struct coll_eth_device {
 	unsigned long		index;
 	struct packet_type	type;
 	u64			number;
-	struct list_head	copies;
+	struct rb_root		copies;
 };
 
 /**
  * struct coll_eth_copies - a multicast address by which groups receive
- * @link: in the list of the device
+ * @node: in those of the device
  * @users: number of groups
  * @address: the address
  */
 struct coll_eth_copies {
-	struct list_head	link;
+	struct rb_node		node;
 	u32			users;
 	u8			address[ETH_ALEN];
 };
