@@ -255,16 +255,28 @@ static inline int coll_bearer_allow_device(struct coll_bearers *b, int ifindex, 
 }
 
 /**
- * coll_bearer_end() - stop receiving packets for good
+ * coll_bearer_stop() - stop receiving packets for good
  * @b: of the namespace, which ends; its mutex is held
  *
- * Waits for packets in flight, in either direction.
+ * Waits for nothing: packets in flight may still be received, and answered, for a grace period.
+ *
+ * Context: process.
+ */
+static inline void coll_bearer_stop(struct coll_bearers *b)
+{
+	coll_udp_stop(&b->udp);
+	coll_eth_stop(&b->eth);
+}
+
+/**
+ * coll_bearer_end() - free what is left of the bearers
+ * @b: stopped a grace period ago; nothing is sent any more
  *
  * Context: process.
  */
 static inline void coll_bearer_end(struct coll_bearers *b)
 {
-	coll_udp_close(&b->udp);
+	coll_udp_end(&b->udp);
 	coll_eth_end(&b->eth);
 }
 

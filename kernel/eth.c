@@ -209,18 +209,27 @@ void coll_eth_close(struct coll_eth *eth)
 }
 
 /**
- * coll_eth_end() - close all devices for good
+ * coll_eth_stop() - close all devices; none is opened any more
  * @eth: the devices of a namespace that ends
  *
- * Waits for packets in flight, also of devices that have left.
+ * Waits for nothing: packets in flight, also of devices that have left, may still be received
+ * for a grace period.
+ *
+ * Context: process.
+ */
+void coll_eth_stop(struct coll_eth *eth)
+{
+	eth_close_those(eth, NULL);
+}
+
+/**
+ * coll_eth_end() - free what is left
+ * @eth: the devices, stopped a grace period ago
  *
  * Context: process.
  */
 void coll_eth_end(struct coll_eth *eth)
 {
-	eth_close_those(eth, NULL);
-	if (eth->opened)
-		synchronize_net();
 	xa_destroy(&eth->devices);
 	xa_destroy(&eth->allowed);
 }

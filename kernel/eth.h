@@ -89,6 +89,7 @@ struct coll_eth_copies {
 
 void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tunables *tunables,
 		   coll_eth_hook hook, void *owner);
+void coll_eth_stop(struct coll_eth *eth);
 void coll_eth_end(struct coll_eth *eth);
 int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self);
 void coll_eth_close(struct coll_eth *eth);

@@ -173,11 +173,12 @@ static int __net_init pernet_begin(struct net *net)
 }
 
 /*
- * No socket is left, so no rank can join; remaining groups linger. First packets stop:
- * closing the port waits for those in flight, and those in the backlog are dropped. Timers
- * may still enter the core until an instance is stopped. After that nothing schedules the
- * tidying, so it can be cancelled for good, and the groups that it has retired are freed. A
- * grace period follows before pernet_end().
+ * No socket is left, so no rank can join; remaining groups linger. Nothing here waits for RCU: all
+ * namespaces that end at the same time have one grace period in common, between this and
+ * pernet_end(). Until then packets in flight, the backlog and turns may look for groups. Such a
+ * packet, or a timer, may enter the core until an instance is stopped. After that nothing
+ * schedules the tidying, so it can be cancelled for good, and the groups that it has retired are
+ * freed.
  */
 static void __net_exit pernet_pre_end(struct net *net)
 {
@@ -187,7 +188,6 @@ static void __net_exit pernet_pre_end(struct net *net)
 
 	coll_port_end(cn);
 	mutex_lock(&cn->mutex);
-	coll_backlog_end(&cn->backlog);
 	xa_for_each(&cn->instances, handle, gi) {
 		coll_instance_stop(gi);
 		cond_resched();
@@ -199,15 +199,21 @@ static void __net_exit pernet_pre_end(struct net *net)
 		coll_instance_unhash(gi);
 		cond_resched();
 	}
-	coll_event_queue_end(&cn->events);
 }
 
+/*
+ * No packet is in flight, and none sees a group. Time-wait entries may still answer packets of the
+ * backlog, over the port, so that ends first.
+ */
 static void __net_exit pernet_end(struct net *net)
 {
 	struct coll_net *cn = coll_net_of(net);
 	struct coll_instance *gi;
 	unsigned long handle;
 
+	coll_backlog_end(&cn->backlog);
+	coll_bearer_end(&cn->bearers);
+	coll_event_queue_end(&cn->events);
 	xa_for_each(&cn->instances, handle, gi) {
 		coll_instance_free(gi);
 		cond_resched();

@@ -23,10 +23,10 @@ void coll_port_begin(struct coll_net *cn)
 }
 
 /**
- * coll_port_end() - the port, and devices, are closed for good
+ * coll_port_end() - the port, and devices, receive no more packets
  * @cn: the namespace; nobody joins any more
  *
- * Waits for the packets that are under way.
+ * Does not wait for packets in flight: after a grace period the bearers can be ended.
  *
  * Context: process.
  */
@@ -35,9 +35,8 @@ void coll_port_end(struct coll_net *cn)
 	mutex_lock(&port_nets_mutex);
 	mutex_lock(&cn->mutex);
 	list_del_init(&cn->ports);
-	/* To close takes long, and other namespaces do not wait for it. */
 	mutex_unlock(&port_nets_mutex);
-	coll_bearer_end(&cn->bearers);
+	coll_bearer_stop(&cn->bearers);
 	mutex_unlock(&cn->mutex);
 }
 

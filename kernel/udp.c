@@ -479,6 +479,50 @@ void coll_udp_close(struct coll_udp *udp)
 	udp_replace(udp, NULL, NULL, 0);
 }
 
+static void udp_sock_stop(struct sock *sk)
+{
+	if (sk)
+		rcu_assign_sk_user_data(sk, NULL);
+}
+
+/**
+ * coll_udp_stop() - the port receives no more packets
+ * @udp: the port; the namespace's mutex is held
+ *
+ * Waits for nothing: packets in flight may still be received, and answered, for a grace period.
+ *
+ * Context: process.
+ */
+void coll_udp_stop(struct coll_udp *udp)
+{
+	udp_sock_stop(rcu_dereference_protected(udp->sk4, true));
+	udp_sock_stop(rcu_dereference_protected(udp->sk6, true));
+}
+
+/*
+ * As udp_tunnel_sock_release(), but without its grace period, which has passed, and without a
+ * shutdown: nobody sleeps on the socket.
+ */
+static void udp_sock_end(struct sock *sk)
+{
+	if (sk)
+		sock_release(sk->sk_socket);
+}
+
+/**
+ * coll_udp_end() - close the port for good
+ * @udp: the port, stopped a grace period ago; nothing is sent any more
+ *
+ * Waits for nothing. Packets in queues of this host keep the memory of the sockets.
+ *
+ * Context: process.
+ */
+void coll_udp_end(struct coll_udp *udp)
+{
+	udp_sock_end(rcu_replace_pointer(udp->sk4, NULL, true));
+	udp_sock_end(rcu_replace_pointer(udp->sk6, NULL, true));
+}
+
 /* ---- checks when a group is joined ---- */
 
 /*

@@ -84,6 +84,8 @@ void coll_udp_init(struct coll_udp *udp, struct net *net, const struct coll_tuna
 		   coll_udp_hook hook, void *owner);
 int coll_udp_open(struct coll_udp *udp, u16 number);
 void coll_udp_close(struct coll_udp *udp);
+void coll_udp_stop(struct coll_udp *udp);
+void coll_udp_end(struct coll_udp *udp);
 bool coll_udp_is_open(const struct coll_udp *udp);
 u16 coll_udp_port(const struct coll_udp *udp);
 

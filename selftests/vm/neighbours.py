@@ -9,11 +9,12 @@ import errno
 import os
 import re
 import resource
+import socket
 import time
 
 from collsock_test import (
-    Child, Descriptor, Rank, at_least, at_most, equal, eventually, libc, main, netlink_on, rank_on,
-    read_file, refused, test, test_each, tunables, write_file)
+    CLONE_NEWNET, Child, Descriptor, Rank, at_least, at_most, equal, eventually, ip_batch, libc,
+    main, member, netlink_on, rank_on, read_file, refused, test, test_each, tunables, write_file)
 
 ONE, ANOTHER = 1000, 2000
 USERS_ENTRIES = 4096  # COLL_TIMEWAIT_PER_USER
@@ -292,6 +293,81 @@ def a_large_entry_replaces_some_entries_at_a_time():
     refused(errno.EADDRINUSE, "the large group, joined again", rank_on(1).join, descriptor, 0)
     child.put("end")
     child.finish()
+
+
+# ---- namespaces that end ----
+
+NAMESPACES = 12
+OWN_ADDRESSES = (("127.0.0.1", socket.AF_INET), ("02:00:00:00:09:01", socket.AF_PACKET))
+ENDS = """p:ends/begin collsock:pernet_pre_end
+r:ends/end collsock:pernet_pre_end
+p:ends/begin_last collsock:pernet_end
+r:ends/end_last collsock:pernet_end
+p:ends/wait synchronize_rcu
+p:ends/wait_expedited synchronize_rcu_expedited
+p:ends/wait_callbacks rcu_barrier
+"""
+
+
+@contextlib.contextmanager
+def ends_of_namespaces():
+    """Yields a function that tells in their order what threads did: (thread, event)."""
+    write_file(f"{TRACE}/kprobe_events", ENDS)
+    write_file(f"{TRACE}/trace", "")
+    write_file(f"{TRACE}/events/ends/enable", "1")
+    try:
+        yield lambda: re.findall(r"-(\d+) +\[.*: ((?:begin|end|wait)\w*): ",
+                                 read_file(f"{TRACE}/trace"))
+    finally:
+        write_file(f"{TRACE}/events/ends/enable", "0")
+        write_file(f"{TRACE}/kprobe_events", "")
+        write_file(f"{TRACE}/trace", "")
+
+
+def hold_port_and_device(line):
+    """In a namespace that ends with this process."""
+    equal("unshare", libc.unshare(CLONE_NEWNET), 0)
+    ip_batch((), "link set lo up",
+             f"link add cable address {OWN_ADDRESSES[1][0]} type veth peer name pair")
+    for address, family in OWN_ADDRESSES:
+        descriptor = Descriptor([1], window=1)
+        descriptor.members = [member(address, family)]
+        Rank().join(descriptor, 0)
+    line.put("ready")
+    line.get()
+
+
+def waits_of_the_module(events):
+    """How often a thread waited for RCU while the module ended its part of a namespace."""
+    ending, waits = set(), 0
+    for thread, name in events:
+        if name.startswith("begin"):
+            ending.add(thread)
+        elif name.startswith("end"):
+            ending.discard(thread)
+        else:
+            waits += thread in ending
+    return waits
+
+
+@test
+def many_namespaces_that_end_wait_for_rcu_together():
+    """One worker of the kernel ends those of all users."""
+    children = [Child(None, hold_port_and_device) for _ in range(NAMESPACES)]
+    for child in children:
+        equal("the child is", child.get(), "ready")
+    with ends_of_namespaces() as tell:
+        for child in children:
+            child.kill()
+        for child in children:
+            child.end()
+        eventually("namespaces that have ended",
+                   lambda: [name for _, name in tell()].count("end_last"), NAMESPACES)
+        seen = tell()
+    names = [name for _, name in seen]
+    equal("namespaces that have begun to end", names.count("begin"), NAMESPACES)
+    at_least("grace periods of the kernel", names.count("wait") + names.count("wait_expedited"), 1)
+    equal("grace periods of the module", waits_of_the_module(seen), 0)
 
 
 main(limit=170)
