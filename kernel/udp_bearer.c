@@ -42,16 +42,26 @@ static bool udp_ipv6_valid(const u8 *address)
 	       !memcmp(address + sizeof(zero), loopback, sizeof(loopback));
 }
 
+/* fe80::/10: the same address may be on several networks. */
+static bool udp_ipv6_has_scope(const u8 *address)
+{
+	return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
+
+static bool udp_address_valid(const struct collsock_member *m)
+{
+	if (m->family == AF_INET)
+		return !m->scope_id && udp_ipv4_valid(m->address);
+	return (!m->scope_id || udp_ipv6_has_scope(m->address)) && udp_ipv6_valid(m->address);
+}
+
 /* The default port must be the same on all hosts, as the descriptor's hash includes it. */
 static bool udp_member_complete(struct collsock_member *m)
 {
 	static const u8 zero[sizeof(m->address)];
 	u32 bytes = udp_address_bytes(m);
 
-	if (memcmp(m->address + bytes, zero, sizeof(zero) - bytes))
-		return false;
-	if (m->family == AF_INET ? m->scope_id || !udp_ipv4_valid(m->address) :
-				   !udp_ipv6_valid(m->address))
+	if (memcmp(m->address + bytes, zero, sizeof(zero) - bytes) || !udp_address_valid(m))
 		return false;
 	if (!m->port)
 		m->port = COLLSOCK_PORT;

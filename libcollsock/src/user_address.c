@@ -60,7 +60,7 @@ static bool address_is_host(const struct collsock_member *m)
 	if (m->family == AF_INET)
 		return !m->scope_id && m->address[0] && m->address[0] < IPV4_MULTICAST;
 	memcpy(&ipv6, m->address, sizeof(ipv6));
-	return address_is_ipv6(&ipv6);
+	return (!m->scope_id || IN6_IS_ADDR_LINKLOCAL(&ipv6)) && address_is_ipv6(&ipv6);
 }
 
 /* The default is the kernel's, as the descriptor's hash includes the port. */

@@ -279,6 +279,8 @@ static const u8 ipv6_multicast[16] = { 0xff, 2, [15] = 1 };
 static const u8 ipv6_unspecified[16];
 static const u8 ipv6_loopback[16] = { [15] = 1 };
 static const u8 ipv6_global[16] = { 0x20, 1, [15] = 1 };
+static const u8 ipv6_link_local[16] = { 0xfe, 0xbf, [15] = 1 };
+static const u8 ipv6_site_local[16] = { 0xfe, 0xc0, [15] = 1 };
 
 #define SET_IPV6(host, bytes) memcpy(self->members[host].address, bytes, 16)
 
@@ -299,6 +301,9 @@ TEST_F(join, ipv6_addresses_that_no_host_can_have_are_refused)
 	TABLE_REFUSED(SET_IPV6(0, ipv6_multicast), -EINVAL);
 	TABLE_REFUSED(SET_IPV6(1, ipv6_unspecified), -EINVAL);
 	TABLE_REFUSED(SET_IPV6(1, ipv6_loopback), 0);
+	TABLE_REFUSED(self->members[1].scope_id = 1, -EINVAL);
+	TABLE_REFUSED((SET_IPV6(1, ipv6_link_local), self->members[1].scope_id = 1), 0);
+	TABLE_REFUSED((SET_IPV6(1, ipv6_site_local), self->members[1].scope_id = 1), -EINVAL);
 }
 
 #define SET_MAC(host, ...) SET_IPV4(host, __VA_ARGS__)

@@ -163,8 +163,11 @@ def join_with_a_bad_member_is_einval():
             ("an IPv4 address with a scope", member(2, scope_id=2)),
             ("an IPv4 address of more than four bytes", good[:-1] + b"\1")):
         refused(errno.EINVAL, f"a member with {name}", rank.join, with_members(good, bad), 0)
-    refused(errno.EINVAL, "a member without an IPv6 address", rank.join,
-            with_members(member(1, socket.AF_INET6), member("::", socket.AF_INET6)), 0)
+    for name, bad in (("out an address", member("::", socket.AF_INET6)),
+                      (" a scope that its address does not have",
+                       member(2, socket.AF_INET6, scope_id=2))):
+        refused(errno.EINVAL, f"a member of IPv6 with{name}", rank.join,
+                with_members(member(1, socket.AF_INET6), bad), 0)
     rank.join(with_members(good, member(2)), 0)
     unchanged_log(log)
 

@@ -127,8 +127,8 @@ struct collsock_exact {
  * @family: AF_INET or AF_INET6: UDP; AF_PACKET: Ethernet
  * @port: UDP port, 0 is COLLSOCK_PORT; EtherType, COLLSOCK_ETHERTYPE or
  *	COLLSOCK_OTHER_ETHERTYPE, the same for all members, 0 is COLLSOCK_ETHERTYPE
- * @scope_id: index of this host's interface to a link-local IPv6 address, else 0. Of this host's
- *	own MAC address, the index of its interface; 0: the only one with that address
+ * @scope_id: index of this host's interface to a link-local IPv6 address; 0 for others of IP. Of
+ *	this host's own MAC address, the index of its interface; 0: the only one with that address
  * @address: 4 or 16 bytes as inet_pton() gives them, or a MAC address of 6, the rest zero
  */
 struct collsock_member {
