@@ -138,17 +138,16 @@ static bool owner_users_equal(const struct sock *a, const struct sock *b)
 	       owner_groups_equal(first->group_info, second->group_info);
 }
 
-#ifdef CONFIG_CGROUP_NET_CLASSID
+/* What control groups v1 say of packets: a class, and the index of a priority for each device */
 static bool owner_classes_equal(const struct sock *a, const struct sock *b)
 {
-	return sock_cgroup_classid(&a->sk_cgrp_data) == sock_cgroup_classid(&b->sk_cgrp_data);
-}
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	return sock_cgroup_classid(&a->sk_cgrp_data) == sock_cgroup_classid(&b->sk_cgrp_data) &&
+	       sock_cgroup_prioidx(&a->sk_cgrp_data) == sock_cgroup_prioidx(&b->sk_cgrp_data);
 #else
-static bool owner_classes_equal(const struct sock *a, const struct sock *b)
-{
 	return true;
-}
 #endif
+}
 
 static bool owner_routes_equal(const struct sock *a, const struct sock *b)
 {
@@ -162,8 +161,9 @@ static bool owner_routes_equal(const struct sock *a, const struct sock *b)
  * @b: another, made by another process, perhaps
  *
  * The same user and groups; mark, priority and device, which programs of the control group
- * may have chosen; its class, and its programs for sockets and packets. Programs that are
- * attached or detached later are not seen. Labels of security modules cannot be compared.
+ * may have chosen; its class and priorities in control groups v1, and its programs for sockets
+ * and packets. Programs that are attached or detached later are not seen. Labels of security
+ * modules cannot be compared.
  *
  * Return: are they? Context: process.
  */

@@ -47,29 +47,33 @@ OPTIONS = {"mark": socket.SO_MARK, "priority": socket.SO_PRIORITY,
 
 
 @functools.cache
-def classes():
-    """The hierarchy of control groups that give packets a class."""
-    path = pathlib.Path("/run/net_cls")
+def hierarchy(controller):
+    """Of control groups v1, which give packets a class, or a priority on each device."""
+    path = pathlib.Path("/run") / controller
     path.mkdir()
     try:
-        command("mount", "-t", "cgroup", "-o", "net_cls", "classes", str(path))
+        command("mount", "-t", "cgroup", "-o", controller, controller, str(path))
     except Failed as error:
-        raise Skipped(f"no control groups with classes here: {error}") from error
+        raise Skipped(f"no control groups with {controller} here: {error}") from error
     return path
 
 
-def take_class(number):
-    path = classes() / str(number)
+def enter_hierarchy(controller, number):
+    path = hierarchy(controller) / str(number)
     path.mkdir(exist_ok=True)
-    write_file(path / "net_cls.classid", str(number))
+    if controller == "net_cls":
+        write_file(path / "net_cls.classid", str(number))
     write_file(path / "cgroup.procs", str(os.getpid()))
 
 
-def take_identity(rank, cgroup=None, user=None, group=None, groups=(), klass=None, **options):
+def take_identity(rank, cgroup=None, user=None, group=None, groups=(), net_cls=None,
+                  net_prio=None, **options):
     if cgroup:
         write_file(f"{CGROUPS}/{cgroup}/cgroup.procs", str(os.getpid()))
-    if klass:
-        take_class(klass)
+    if net_cls:
+        enter_hierarchy("net_cls", net_cls)
+    if net_prio:
+        enter_hierarchy("net_prio", net_prio)
     for name, value in options.items():
         rank.setsockopt(socket.SOL_SOCKET, OPTIONS[name], value)
     if groups:
@@ -367,13 +371,13 @@ def no_rank_uses_the_policy_of_another_one():
 
 
 DIFFERENT = {"mark": 7, "priority": 3, "device": b"eth0", "group": OTHER_USER,
-             "groups": (OTHER_USER,), "klass": 5}
+             "groups": (OTHER_USER,), "net_cls": 5, "net_prio": 5}
 
 
 @test_each(*DIFFERENT)
 def ranks_of_one_host_have_the_same(name):
-    if name == "klass":
-        classes()
+    if name.startswith("net_"):
+        hierarchy(name)
     ours, theirs = {"user": USER}, {"user": USER, name: DIFFERENT[name]}
     equal("both", second_rank(theirs, theirs), "joined")
     equal("the second", second_rank(ours, theirs), "EACCES")
