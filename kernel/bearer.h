@@ -342,6 +342,23 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
 }
 
 /**
+ * coll_bearer_check_owner() - can packets of this owner be that member's?
+ * @b: of the namespace
+ * @owner: of the packets
+ * @self: the member, which coll_bearer_check_self() has accepted
+ *
+ * Return: 0, or -EADDRNOTAVAIL if @owner is bound to a device where the address of @self is not
+ * available. Context: process.
+ */
+static inline int coll_bearer_check_owner(const struct coll_bearers *b, const struct sock *owner,
+					  const struct collsock_member *self)
+{
+	if (coll_eth_has(self))
+		return coll_eth_check_owner(owner, self);
+	return coll_udp_check_owner(&b->udp, owner, self);
+}
+
+/**
  * coll_bearer_check_path() - can packets of this size reach a member?
  * @b: of the namespace
  * @owner: of the packets
@@ -359,7 +376,7 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 					 const struct collsock_member *to, u32 bytes)
 {
 	if (coll_eth_has(self))
-		return coll_eth_check_path(&b->eth, owner, self, bytes);
+		return coll_eth_check_path(&b->eth, self, bytes);
 	return coll_udp_check_path(&b->udp, owner, self, to, bytes);
 }
 
@@ -548,17 +565,17 @@ static inline bool coll_bearer_is_marked(const struct sk_buff *skb)
 }
 
 /**
- * coll_bearer_accepts() - do the filters of the owner accept a packet that came?
+ * coll_bearer_accepts() - do the device and the filters of the owner accept a packet that came?
  * @owner: of the group that it is for
  * @skb: received
  *
- * Those are filters for IP.
+ * Those are filters for IP. Over Ethernet a group has the device of its member.
  *
  * Context: the receive hook.
  */
 static inline bool coll_bearer_accepts(struct sock *owner, struct sk_buff *skb)
 {
-	return unlikely(!coll_udp_has(skb)) || coll_owner_accepts(owner, skb);
+	return unlikely(!coll_udp_has(skb)) || coll_udp_accepts(owner, skb);
 }
 
 /**

@@ -549,22 +549,32 @@ int coll_eth_check_self(const struct coll_eth *eth, const struct collsock_member
 }
 
 /**
+ * coll_eth_check_owner() - can packets of this owner be that member's?
+ * @owner: of the packets
+ * @self: the member
+ *
+ * Return: 0, or -EADDRNOTAVAIL if @owner is bound to another device. Context: process.
+ */
+int coll_eth_check_owner(const struct sock *owner, const struct collsock_member *self)
+{
+	if (owner->sk_bound_dev_if && owner->sk_bound_dev_if != self->scope_id)
+		return -EADDRNOTAVAIL;
+	return 0;
+}
+
+/**
  * coll_eth_check_path() - does the device carry packets of this size?
  * @eth: the devices
- * @owner: of the packets
  * @self: this host
  * @bytes: length of the largest packet, without the Ethernet header
  *
- * Return: 0, -EMSGSIZE, or -EADDRNOTAVAIL if @owner is bound to another device. Context: process.
+ * Return: 0 or -EMSGSIZE. Context: process.
  */
-int coll_eth_check_path(const struct coll_eth *eth, const struct sock *owner,
-			const struct collsock_member *self, u32 bytes)
+int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member *self, u32 bytes)
 {
 	const struct net_device *dev;
 	bool fits;
 
-	if (owner->sk_bound_dev_if && owner->sk_bound_dev_if != self->scope_id)
-		return -EADDRNOTAVAIL;
 	rcu_read_lock();
 	dev = dev_get_by_index_rcu(eth->net, self->scope_id);
 	/* Without it nothing is sent, and that is no matter of size. */

@@ -106,8 +106,8 @@ int coll_eth_socket(struct net *net, struct socket **sock);
 int coll_eth_localise(const struct coll_eth *eth, struct collsock_member *members, u32 hosts,
 		      u32 self);
 int coll_eth_check_self(const struct coll_eth *eth, const struct collsock_member *self);
-int coll_eth_check_path(const struct coll_eth *eth, const struct sock *owner,
-			const struct collsock_member *self, u32 bytes);
+int coll_eth_check_owner(const struct sock *owner, const struct collsock_member *self);
+int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member *self, u32 bytes);
 
 int coll_eth_address(const struct coll_eth *eth, struct sk_buff *skb, struct sock *owner,
 		     const struct collsock_member *self, const struct collsock_member *to);

@@ -92,18 +92,19 @@ static struct sock *instance_owner_new(const struct coll_net *cn, u16 family,
 	return err ? ERR_PTR(err) : coll_owner_new(joiner, sock, kib * 1024);
 }
 
-/* The owner of its packets. Do the largest of them reach the other hosts? */
+/* The owner of its packets. May it send them, and do the largest reach the other hosts? */
 static int instance_init_owner(struct coll_instance *gi, const struct coll_join *join,
 			       const struct sock *joiner)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
 	u32 bytes = coll_descriptor_packet_bytes(&join->fixed), host;
 	struct sock *owner = instance_owner_new(gi->cn, self->family, joiner);
-	int err = 0;
+	int err;
 
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
 	gi->owner = owner;
+	err = coll_bearer_check_owner(&gi->cn->bearers, owner, self);
 	for (host = 0; !err && host < join->fixed.hosts; host++) {
 		if (&join->members[host] != self)
 			err = coll_bearer_check_path(&gi->cn->bearers, owner, self,

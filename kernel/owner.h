@@ -3,7 +3,8 @@
  * The owner of a group's packets: a kernel socket, made by the first rank of this host in
  * the context of its process. All that decides about packets by their socket sees that
  * process: filters of its control group, firewall rules about users and control groups,
- * security modules. Mark, priority and device are those of the rank's socket.
+ * security modules. Mark, priority and device are those of the rank's socket, unless a program of
+ * the control group sets them. An owner with a device sends and receives by that one alone.
  *
  * It is neither bound nor connected: it sends nothing by itself, and no packet finds it.
  * It holds no reference on its namespace, so it ends before that does. Packets that wait in

@@ -20,7 +20,7 @@ static void udp_flow(struct flowi_common *flow, struct sock *owner)
 {
 	flow->flowic_mark = owner->sk_mark;
 	flow->flowic_uid = owner->sk_uid;
-	if (!flow->flowic_oif)
+	if (owner->sk_bound_dev_if)
 		flow->flowic_oif = owner->sk_bound_dev_if;
 	security_sk_classify_flow(owner, flow);
 }
@@ -269,6 +269,22 @@ void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 		udp_set_address(from, skb, &ipv6_hdr(skb)->saddr);
 		udp_set_address(self, skb, &ipv6_hdr(skb)->daddr);
 	}
+}
+
+/**
+ * coll_udp_came_by() - did a packet come by this device, or in this VRF?
+ * @skb: received
+ * @device: index of the device, or of the master of the VRF
+ *
+ * As for other sockets that are bound to it.
+ *
+ * Context: the receive hook.
+ */
+bool coll_udp_came_by(const struct sk_buff *skb, int device)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return device == inet_iif(skb) || device == inet_sdif(skb);
+	return device == inet6_iif(skb) || device == inet6_sdif(skb);
 }
 
 /* ---- sockets ---- */
@@ -614,6 +630,49 @@ int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member
 					 udp_check_self6(udp->net, self);
 }
 
+static bool udp_is_by_device(const struct sock *owner, const struct collsock_member *m)
+{
+	return !owner->sk_bound_dev_if || !m->scope_id || owner->sk_bound_dev_if == m->scope_id;
+}
+
+/* As bind() asks: any device of the same VRF, or outside of all, may have it. RCU read side. */
+static bool udp_is_address_beside(struct net *net, const struct collsock_member *m,
+				  const struct net_device *dev)
+{
+	if (m->family == AF_INET)
+		return inet_addr_type_dev_table(net, dev, coll_udp_ipv4(m)) == RTN_LOCAL;
+#if IS_ENABLED(CONFIG_IPV6)
+	return ipv6_chk_addr(net, coll_udp_ipv6(m), dev, 0);
+#else
+	return false;
+#endif
+}
+
+/**
+ * coll_udp_check_owner() - can packets of this owner be that member's?
+ * @udp: the port
+ * @owner: of the packets
+ * @self: the member
+ *
+ * Return: 0, or -EADDRNOTAVAIL if @owner is bound to a device where the address of @self is not
+ * available. Context: process.
+ */
+int coll_udp_check_owner(const struct coll_udp *udp, const struct sock *owner,
+			 const struct collsock_member *self)
+{
+	const struct net_device *dev;
+	bool available;
+
+	if (!owner->sk_bound_dev_if)
+		return 0;
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(udp->net, owner->sk_bound_dev_if);
+	available = dev && udp_is_by_device(owner, self) &&
+		    udp_is_address_beside(udp->net, self, dev);
+	rcu_read_unlock();
+	return available ? 0 : -EADDRNOTAVAIL;
+}
+
 static bool udp_is_loopback(const struct collsock_member *m)
 {
 	return m->family == AF_INET ? ipv4_is_loopback(coll_udp_ipv4(m)) :
@@ -664,8 +723,9 @@ static u32 udp_mtu(const struct dst_entry *dst, u16 family)
  *
  * A loopback address means this host to each host: beside it all are to be this host.
  *
- * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, or
- * another host while one of the two is a loopback address. Context: process.
+ * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, at another
+ * device than that of @owner, or another host while one of the two is a loopback address.
+ * Context: process.
  */
 int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
 			const struct collsock_member *self, const struct collsock_member *to,
@@ -675,6 +735,8 @@ int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
 	bool fits;
 
 	if ((udp_is_loopback(self) || udp_is_loopback(to)) && !udp_is_local(udp->net, to))
+		return -EADDRNOTAVAIL;
+	if (!udp_is_by_device(owner, to))
 		return -EADDRNOTAVAIL;
 	dst = udp_lookup(udp, owner, self, to);
 	if (IS_ERR(dst))

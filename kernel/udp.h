@@ -91,6 +91,8 @@ u16 coll_udp_port(const struct coll_udp *udp);
 
 int coll_udp_socket(struct net *net, u16 family, struct socket **sock);
 int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member *self);
+int coll_udp_check_owner(const struct coll_udp *udp, const struct sock *owner,
+			 const struct collsock_member *self);
 int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
 			const struct collsock_member *self, const struct collsock_member *to,
 			u32 bytes);
@@ -111,6 +113,7 @@ int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb);
 
 void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 		   struct collsock_member *self);
+bool coll_udp_came_by(const struct sk_buff *skb, int device);
 
 /* Did the received packet go to a multicast address? */
 static inline bool coll_udp_was_multicast(const struct sk_buff *skb)
@@ -257,6 +260,14 @@ static inline bool coll_udp_is_marked(const struct sk_buff *skb)
 	if (likely(skb->protocol == htons(ETH_P_IP)))
 		return INET_ECN_is_ce(ip_hdr(skb)->tos);
 	return INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
+}
+
+/* Does the owner accept the received packet? What came by another device is for others. */
+static inline bool coll_udp_accepts(struct sock *owner, struct sk_buff *skb)
+{
+	int device = owner->sk_bound_dev_if;
+
+	return (likely(!device) || coll_udp_came_by(skb, device)) && coll_owner_accepts(owner, skb);
 }
 
 /* Is the received packet from this member? */

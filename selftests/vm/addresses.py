@@ -17,13 +17,14 @@ CLONE_NEWTIME = 0x80
 OFFSET_S = 1_000_000
 
 
-def joined(own, others, family=socket.AF_INET, host=1):
-    """The error of joining as a member of that address, beside others."""
+def joined(own, others, family=socket.AF_INET, host=1, device=b""):
+    """The error of joining as a member of that address, beside others, bound to a device."""
     descriptor = Descriptor([1])
     descriptor.members = [member(one, family) for one in (own, *others)]
     descriptor.host_of_rank = list(range(len(descriptor.members)))
     descriptor.fields.update(hosts=len(descriptor.members), ranks=len(descriptor.members))
     with rank_on(host) as rank:
+        rank.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device)
         try:
             rank.join(descriptor, 0)
         except OSError as error:
@@ -78,6 +79,12 @@ def an_address_in_a_vrf_is_refused_with_an_error_of_its_own():
         equal("IPv4 beside it", joined("10.2.0.1", ["10.2.0.2"], host="vrf1"), "joined")
         equal("IPv6 beside it", joined("fd00:2::1", ["fd00:2::2"], socket.AF_INET6, "vrf1"),
               "joined")
+        for device, outcome in ((b"plain", "joined"), (b"red", "EADDRNOTAVAIL"),
+                                (b"eth0", "EADDRNOTAVAIL")):
+            equal(f"IPv4 beside it, of a socket bound to {device}",
+                  joined("10.2.0.1", ["10.2.0.2"], host="vrf1", device=device), outcome)
+            equal(f"IPv6 beside it, of a socket bound to {device}",
+                  joined("fd00:2::1", ["fd00:2::2"], socket.AF_INET6, "vrf1", device), outcome)
     finally:
         clean_up()
         ip_batch((), "netns delete vrf1")

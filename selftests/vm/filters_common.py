@@ -12,7 +12,7 @@ from collsock_test import Skipped
 INGRESS, EGRESS, SOCK_CREATE = 0, 1, 2
 PROG_LOAD, PROG_ATTACH, PROG_DETACH = 5, 8, 9
 OF_PACKETS, OF_SOCKETS = 8, 9  # BPF_PROG_TYPE_CGROUP_SKB, _SOCK
-MARK_AT = 16  # in struct bpf_sock
+DEVICE_AT, MARK_AT = 0, 16  # in struct bpf_sock
 LOAD_BYTES = 26  # bpf_skb_load_bytes()
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 libc = ctypes.CDLL(None, use_errno=True)
@@ -40,8 +40,12 @@ def load(code, kind=OF_PACKETS):
 
 REFUSE_ALL = instruction(0xb7, 0, value=0) + instruction(0x95)
 ALLOW_ALL = instruction(0xb7, 0, value=1) + instruction(0x95)
-# r2 = 9; *(u32 *)(r1 + MARK_AT) = r2
-MARK_ALL = instruction(0xb7, 2, value=9) + instruction(0x63, 1, 2, MARK_AT) + ALLOW_ALL
+
+
+def set_in_sockets(at, value):
+    """Sets a field of each socket: r2 = value; *(u32 *)(r1 + at) = r2."""
+    return load(instruction(0xb7, 2, value=value) + instruction(0x63, 1, 2, at) + ALLOW_ALL,
+                OF_SOCKETS)
 
 
 def deny_address(at, last_four):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=240 needs=CGROUP_BPF,NETFILTER
+# vm: hosts=3 limit=300 needs=CGROUP_BPF,NETFILTER
 # suites: check soak
 """Packets of a group belong to the process that joined: filters, firewall and routes see it."""
 
@@ -16,11 +16,11 @@ import struct
 
 from collsock_test import (
     BROADCAST, INT64, NOP, Child, Descriptor, Failed, Group, Rank, Skipped, Sniffer, at_least,
-    command, equal, eventually, integers, main, netem, on, outcome, rank_on, set_tunables, test,
-    test_each, tunables, write_file)
+    command, equal, eventually, integers, main, member, netem, on, outcome, rank_on, set_tunables,
+    test, test_each, tunables, write_file)
 from filters_common import (
-    ALLOW_ALL, CGROUPS, EGRESS, INGRESS, MARK_ALL, OF_SOCKETS, REFUSE_ALL,
-    SOCK_CREATE, ControlGroup, deny_address, load)
+    ALLOW_ALL, CGROUPS, DEVICE_AT, EGRESS, INGRESS, MARK_AT, OF_SOCKETS, REFUSE_ALL,
+    SOCK_CREATE, ControlGroup, deny_address, load, set_in_sockets)
 from forging import MESSAGE, TYPE, Forger
 
 LIVENESS_MS = 600
@@ -259,6 +259,83 @@ def a_mark_chooses_the_route(version):
             command("ip", "-n", "h1", *options, "rule", "delete", "table", "100")
 
 
+# ---- the device of the process's sockets ----
+
+NETWORKS = {"IPv4": ("10.1.0.", 24), "IPv6": ("fd00:1::", 64)}
+
+
+def device_of_sockets(cgroup, device):
+    """As a program of the control group that confines its processes to a device."""
+    cgroup.attach(set_in_sockets(DEVICE_AT, index_of(device)), SOCK_CREATE)
+    return {"cgroup": cgroup.path.name}
+
+
+def index_of(device):
+    with on(1):
+        return socket.if_nametoindex(device)
+
+
+def mac_of(device):
+    return re.search("link/ether ([0-9a-f:]+)",
+                     command("ip", "-n", "h1", "link", "show", device))[1]
+
+
+def neighbour(host, address, mac, device):
+    command("ip", "-n", f"h{host}", "neighbor", "replace", address, "lladdr", mac, "dev", device,
+            "nud", "permanent")
+
+
+@test_each(*FAMILIES)
+def a_group_keeps_to_the_device_of_the_process(version):
+    """Its packets leave by that one, and what comes by another is not for it."""
+    network, bits = NETWORKS[version]
+    with second_device(), ControlGroup("policy") as cgroup:
+        command("ip", "-n", "h1", "route", "add", f"{network}{'0' if bits == 24 else ''}/{bits}",
+                "dev", "second", "metric", "2048")
+        for device in "second", "eth0":
+            neighbour(1, f"{network}2", "02:00:00:00:00:02", device)
+        try:
+            neighbour(2, f"{network}1", mac_of("second"), "eth0")
+            free = pair(FAMILIES[version])
+            bound = pair(FAMILIES[version], **device_of_sockets(cgroup, "second"))
+            before = sent_by("second"), sent_by("eth0")
+            equal("barriers by the second device", run(bound, 20), ["success", "success"])
+            at_least("packets by the second device", sent_by("second") - before[0], 20)
+            equal("packets by the first", sent_by("eth0") - before[1] < 5, True)
+            equal("a group of others, by both", run(free), ["success", "success"])
+            neighbour(2, f"{network}1", mac_of("eth0"), "eth0")
+            the_refused_host_blames_itself(bound, "receive_refused")
+            equal("a group of others, by the first", run(free), ["success", "success"])
+        finally:
+            for host, other in (1, 2), (2, 1):
+                command("ip", "-n", f"h{host}", "neighbor", "delete", f"{network}{other}", "dev",
+                        "eth0")
+
+
+def joins_by(devices, **identity):
+    """What JOIN gives on the first host, whose member and the other one are at these devices."""
+    descriptor = Descriptor((1, 2), socket.AF_INET6)
+    descriptor.members = [member(f"fe80::{number}", socket.AF_INET6, scope_id=index_of(device))
+                          for number, device in enumerate(devices, 1)]
+    return rank_child(1, descriptor, 0, **identity).joined
+
+
+@test_each("option", "program")
+def no_member_is_at_another_device_than_that_of_the_process(word):
+    with second_device(), ControlGroup("policy") as cgroup:
+        for device in "second", "eth0":
+            command("ip", "-n", "h1", "address", "add", "fe80::1/64", "dev", device, "nodad")
+        identity = {"device": b"second"} if word == "option" else \
+            device_of_sockets(cgroup, "second")
+        try:
+            equal("its own", joins_by(("eth0", "second"), **identity), "EADDRNOTAVAIL")
+            equal("the other", joins_by(("second", "eth0"), **identity), "EADDRNOTAVAIL")
+            equal("neither", joins_by(("second", "second"), **identity), "joined")
+            equal("a process without one", joins_by(("eth0", "eth0")), "joined")
+        finally:
+            command("ip", "-n", "h1", "address", "delete", "fe80::1/64", "dev", "eth0")
+
+
 # ---- answers from time-wait ----
 
 WAITING = 1000  # answers; a send buffer of 208 KiB takes fewer than 300
@@ -392,7 +469,7 @@ def no_rank_evades_programs_that_see_how_a_socket_is_made():
         second.attach(load(REFUSE_ALL, OF_SOCKETS), SOCK_CREATE)
         equal("no socket", second_rank(ours, theirs), "EPERM")
         second.detach()
-        marks = load(MARK_ALL, OF_SOCKETS)
+        marks = set_in_sockets(MARK_AT, 9)
         second.attach(marks, SOCK_CREATE)
         equal("a mark", second_rank(ours, theirs), "EACCES")
         equal("a mark of the first", second_rank(theirs, ours), "EACCES")

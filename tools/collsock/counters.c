@@ -35,7 +35,8 @@
 #define ADVICE_send_refused \
 	"a firewall or a filter of a control group (systemd: IPAddressDeny=) refuses what a rank sends"
 #define ADVICE_receive_refused \
-	"a filter of a control group (systemd: IPAddressDeny=) refuses what comes for a rank"
+	"a filter of a control group (systemd: IPAddressDeny=), or the device that a socket is " \
+	"bound to, refuses what comes for a rank"
 #define ADVICE_busy_polls	NULL
 
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
