@@ -90,6 +90,7 @@ def commands_can_be_abbreviated_and_mistakes_are_explained():
     run(1, "o", "-p")
     run(1, "-V")
     contains("help", run(1, "--help").out, "doctor", "--prometheus")
+    contains("help of a command that starts ranks", run(1, "run", "--help").out, "--rendezvous")
     all_refused(1, {("g",): ("several",), ("grop",): ("\"group\"",),
                     ("group", "99"): ("no group", "handle 99"),
                     ("group", "1", "2"): ("too many",), ("group", "x"): ("whole number",),

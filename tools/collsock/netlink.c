@@ -76,6 +76,9 @@ void netlink_open(struct netlink *n)
 void netlink_open_to_look(struct netlink *n)
 {
 	if (netlink_connect(n) && !userspace_is_there()) {
+		if (n->error == ENOENT)
+			errx(EXIT_ERROR,
+			     "the module is not loaded (modprobe collsock), and no rank of yours is in a group in user space: collsock doctor says more; ranks that have not joined yet say themselves whom they wait for");
 		netlink_close(n);
 		netlink_open(n);
 	}

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "start.h"
 #include "text.h"
+#include "usage.h"
 
 #define MOST_TIMEOUT_S 86400
 
@@ -25,6 +26,7 @@ static const struct option known[] = {
 	{ "host",	required_argument,	NULL,	'H' },
 	{ "timeout",	required_argument,	NULL,	't' },
 	{ "op",		required_argument,	NULL,	'o' },
+	{ "help",	no_argument,		NULL,	'h' },
 	{ }
 };
 
@@ -136,9 +138,13 @@ char **start_parse(struct start *start, int argc, char **argv, const char *lette
 	int letter;
 
 	/* A word that is no option ends them, so that those of the program stay as they are. */
-	while ((letter = getopt_long(argc, argv, "+H:", known, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, "+H:h", known, NULL)) != -1) {
 		if (letter == '?')
 			errx(start->usage, "try collsock --help");
+		if (letter == 'h') {
+			usage_print(stdout);
+			exit(EXIT_SUCCESS);
+		}
 		if (!strchr(letters, letter))
 			errx(start->usage, "%s does not accept that option: collsock --help",
 			     command);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The help text of all commands */
+#ifndef COLLSOCK_TOOL_USAGE_H
+#define COLLSOCK_TOOL_USAGE_H
+
+#include <stdio.h>
+
+void usage_print(FILE *to);
+
+#endif
