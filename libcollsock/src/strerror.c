@@ -78,8 +78,9 @@ static const struct advice advices[] = {
 		ENOTCONN, CALL, "this socket is not a rank of a group yet",
 		"join first",
 	}, {
-		ENOENT, CALL, "no such file, no operation with that cookie, or no such rank here",
-		"check whether its completion was received already, or how many ranks this host has",
+		ENOENT, CALL,
+		"no launcher says how ranks meet, no such file, no operation with that cookie, or no such rank here",
+		"start the program with collsock run, or check whether the completion was received already, or how many ranks this host has",
 	}, {
 		EMSGSIZE, CALL, "too large for the limits of the group, for the buffer or the path",
 		"post less, pass a larger buffer (nothing is lost), or join with larger max_bytes, max_result_bytes, or small segments",
