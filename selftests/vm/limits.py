@@ -23,6 +23,7 @@ CLONE_NEWUSER = 0x10000000
 ROOM = {"max_bytes": 65536, "window": 8}
 # Hosts that are not there, so that a table of members is large
 OTHERS = [f"10.9.{n >> 8}.{n & 255}" for n in range(1, 1001)]
+ENTRY_LEAST = 28 * len(OTHERS)
 LARGE_TABLE = {"others": OTHERS, "window": 1, "max_bytes": 8}
 
 
@@ -168,12 +169,16 @@ def a_user_has_a_limited_part_of_the_memory():
 
 # ---- time-wait entries ----
 
-def remember(user, number, *hosts):
-    """Groups with large tables are joined and closed on these hosts, one after the other."""
+def remember(user, number, *hosts, entries):
+    """Groups with large tables are joined and closed on these hosts, one after the other.
+
+    Memory of a group counts until it is freed, a grace period after the group has gone.
+    """
     for host in hosts:
         equal("a group", user.join(host, **LARGE_TABLE, liveness_ms=60000), "joined")
         user.close_one()
         eventually("groups", lambda: told(number)["groups"], 0)
+    eventually("time-wait entries", lambda: told(number)["memory"] // ENTRY_LEAST, entries)
     return told(number)["memory"]
 
 
@@ -181,11 +186,12 @@ def remember(user, number, *hosts):
 def time_wait_entries_have_a_quarter_of_a_users_memory_in_all_namespaces_together():
     user, quarter = User(WANDERING), 128 * 1024
     with tunables(user_memory_kib=512):
-        entry = remember(user, WANDERING, 1)
-        at_least("bytes of an entry", entry, 28 * len(OTHERS))
-        equal("two of them", remember(user, WANDERING, 2), 2 * entry)
-        equal("too many", remember(user, WANDERING, 1, 2, 1, 2), quarter // entry * entry)
-        equal("in another namespace", remember(user, WANDERING, 2, 2, 2), quarter // entry * entry)
+        entry = remember(user, WANDERING, 1, entries=1)
+        equal("two of them", remember(user, WANDERING, 2, entries=2), 2 * entry)
+        most = quarter // entry
+        equal("too many", remember(user, WANDERING, 1, 2, 1, 2, entries=most), most * entry)
+        equal("in another namespace", remember(user, WANDERING, 2, 2, 2, entries=most),
+              most * entry)
     user.done()
 
 
@@ -193,11 +199,12 @@ def time_wait_entries_have_a_quarter_of_a_users_memory_in_all_namespaces_togethe
 def a_user_who_joins_loses_time_wait_entries_of_that_namespace():
     user = User(GROWING)
     with tunables(user_memory_kib=8192):
-        entries = remember(user, GROWING, 1, 1, 2)
+        entries = remember(user, GROWING, 1, 1, 2, entries=3)
         equal("a group", user.join(2, **ROOM), "joined")
         each = told(GROWING)["memory"] - entries
         user.close_one()
-        eventually("groups", lambda: told(GROWING)["groups"], 0)
+        eventually("memory of the group is free",
+                   lambda: told(GROWING)["memory"] < entries + each, True)
     watcher = rank_on(1)
     before = watcher.net_stats()
     with tunables(user_memory_kib=-(-(entries // 3 + each) // 1024) + 1):
@@ -213,7 +220,7 @@ def memory_of_a_time_wait_entry_is_charged_until_it_ends():
     equal("a group", user.join(1, **LARGE_TABLE, liveness_ms=1500), "joined")
     user.close_one()
     eventually("groups", lambda: told(FORGETFUL)["groups"], 0)
-    at_least("bytes", told(FORGETFUL)["memory"], 28 * len(OTHERS))
+    at_least("bytes", told(FORGETFUL)["memory"], ENTRY_LEAST)
     eventually("of a user without entries is told", lambda: told(FORGETFUL), None)
     user.done()
 
