@@ -98,6 +98,9 @@ static struct coll_choice operation_choose_reduce(u32 hosts, u32 degree, enum co
 {
 	bool exception = hosts == 5 || hosts == 7 || hosts == 17;
 
+	/* Up to one segment, the most that groups have by default; longer, it is as much slower. */
+	if (length == COLL_MEDIUM && hosts == 4 && operation_has_kary(hosts, degree))
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
 	if (operation_is_binary(hosts, degree, length))
 		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
 	if (length == COLL_SHORT && operation_has_kary(hosts, degree) && !exception)

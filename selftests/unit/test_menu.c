@@ -351,7 +351,9 @@ TEST(auto_is_a_tree_of_degree_4_for_broadcasts_and_short_reduces)
 								 COLLSOCK_BINOMIAL,
 			  shorter.algorithm) TH_LOG("%u hosts", n);
 		ASSERT_EQ(shorter.algorithm == COLLSOCK_KARY ? 4 : 0, shorter.degree);
-		ASSERT_EQ(COLLSOCK_BINOMIAL, longer.algorithm) TH_LOG("%u hosts", n);
+		ASSERT_EQ(n == 4 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, longer.algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(n == 4 ? 2 : 0, longer.degree) TH_LOG("%u hosts", n);
 		ASSERT_EQ(small && n != 7 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, longest.algorithm)
 			TH_LOG("%u hosts", n);
 		ASSERT_EQ(longest.algorithm == COLLSOCK_KARY ? 4 : 0, longest.degree);
