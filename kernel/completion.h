@@ -315,11 +315,11 @@ int coll_completion_sleep(struct coll_completion *slot, long timeout);
  *
  * Context: group lock held.
  */
-static inline bool coll_completion_has_sleeper(const struct coll_completion *slot)
+static inline bool coll_completion_has_sleeper(struct coll_completion *slot)
 {
 	/* Pairs with set_current_state() in coll_completion_sleep(): it sees DONE, or we see it. */
 	smp_mb();
-	return rcuwait_active((struct rcuwait *)&slot->claimant);
+	return rcuwait_active(&slot->claimant);
 }
 
 /* Is a slot free for another post? */

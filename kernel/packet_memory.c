@@ -9,7 +9,7 @@ static_assert(COLL_PACKET_SHORT <= PAGE_SIZE);
  * coll_packet_memory_turn() - go on to the next page
  * @m: of this CPU
  *
- * Return: false if there is no memory; nothing has changed then. Context: BH disabled.
+ * Return: false if there is no memory; the current page stays then. Context: BH disabled.
  */
 bool coll_packet_memory_turn(struct coll_packet_memory *m)
 {
