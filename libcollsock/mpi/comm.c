@@ -6,6 +6,7 @@
 
 #include "comm.h"
 #include "fatal.h"
+#include "poster.h"
 
 struct cm_comm *cm_comm_all;
 static pthread_mutex_t comm_all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -42,6 +43,22 @@ static void comm_unlist(struct cm_comm *c)
 	cm_comm_unlock_all();
 }
 
+/* ---- its socket ---- */
+
+/* The poster takes the sockets that it waits for from the list. */
+static void comm_close(struct cm_comm *c)
+{
+	struct collsock *socket;
+
+	cm_comm_lock_all();
+	socket = c->socket;
+	c->socket = NULL;
+	c->window.page = NULL;
+	cm_comm_unlock_all();
+	collsock_close(socket);
+	cm_poster_let_go();
+}
+
 /* ---- references ---- */
 
 void cm_comm_get(struct cm_comm *c)
@@ -54,7 +71,7 @@ void cm_comm_put(struct cm_comm *c)
 	if (atomic_fetch_sub(&c->references, 1) > 1)
 		return;
 	comm_unlist(c);
-	collsock_close(c->socket);
+	comm_close(c);
 	pthread_mutex_destroy(&c->window.lock);
 	free(c->window.scratch);
 	free(c);
@@ -85,9 +102,7 @@ struct cm_comm *cm_comm_new(MPI_Comm handle, int rank, int size)
 
 void cm_comm_pass(struct cm_comm *c, enum cm_reason reason)
 {
-	collsock_close(c->socket);
-	c->socket = NULL;
-	c->window.page = NULL;
+	comm_close(c);
 	free(c->window.scratch);
 	c->window.scratch = NULL;
 	c->state = CM_PASSING;
@@ -107,6 +122,7 @@ void cm_comm_leave(struct cm_comm *c, int error)
 		cm_fatal_abort(MPI_COMM_WORLD, 1, "collsock: rank %d cannot leave its group\n",
 			       c->rank);
 	close(fd);
+	cm_poster_let_go();
 }
 
 void cm_comm_abort(const struct cm_comm *c, const char *why)

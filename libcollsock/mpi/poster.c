@@ -111,6 +111,14 @@ void cm_poster_wake(void)
 	pthread_mutex_unlock(&poster_lock);
 }
 
+void cm_poster_let_go(void)
+{
+	pthread_mutex_lock(&poster_lock);
+	if (poster_running)
+		poster_send_event();
+	pthread_mutex_unlock(&poster_lock);
+}
+
 void cm_poster_stop(void)
 {
 	if (!poster_running)

@@ -195,8 +195,8 @@ def counts_are_told(run):
 def many_faults(kind, ranks):
     wanted = list(outcomes(ranks))
     run = launch(kind, ranks, ["COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_SUMMARY=1"],
-                 *(outcome[0] for outcome in wanted))
-    yield "the program ends well", run, ended_well
+                 *(outcome[0] for outcome in wanted), "closed")
+    yield "the program ends well and its sockets are closed", run, ended_well
     yield "the summary counts what was passed on, and why", run, counts_are_told
     for word, judge, *args in wanted:
         yield f"{judge.__name__.replace('_', ' ')}, {word}", run, judge, word, *args
@@ -338,8 +338,8 @@ def nothing_is_left(kind, ranks):
 
 def always_full(kind, ranks):
     """Not even the first barrier can be posted, and the program runs without the socket."""
-    run = launch(kind, ranks, [], "full")
-    yield "the program ends well, full", run, ended_well
+    run = launch(kind, ranks, [], "full", "closed")
+    yield "the program ends well and its sockets are closed, full", run, ended_well
     yield "all pass, full", run, all_pass, "full"
 
 

@@ -9,11 +9,13 @@
  *
  * All later calls must then fail with the same error. "fatal" as the first word: errors
  * are. "reversed": from there on the last rank of the world is rank 0 of communicators.
+ * "closed": no socket is left of the communicators before.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common.h"
 #include "stand_in.h"
@@ -21,6 +23,8 @@
 #define ROUNDS 3
 #define MOST_ERRNO 134
 #define LONGEST_NAME 16
+#define NAP_NS 10000000L
+#define MOST_NAPS 2000	/* 20 s */
 
 static const char *const places[] = {
 	[STAND_IN_NOWHERE] = "nothing",	[STAND_IN_SOCKET] = "socket",
@@ -147,6 +151,26 @@ static void tell(const char *word, int right, int code)
 	fflush(stdout);
 }
 
+static unsigned long open_sockets(void)
+{
+	__typeof__(stand_in_open) *opened = dlsym(RTLD_DEFAULT, "stand_in_open");
+
+	return opened ? opened() : 0;
+}
+
+/* Threads of the library may be about to stop waiting for one that has been closed. */
+static void check_that_sockets_are_closed(void)
+{
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	int naps;
+
+	for (naps = 0; open_sockets(); naps++) {
+		if (naps == MOST_NAPS)
+			fail("sockets that are still there: %lu", open_sockets());
+		nanosleep(&nap, NULL);
+	}
+}
+
 static void meet(const char *word, bool fatal, bool reversed)
 {
 	__typeof__(stand_in_fail) *set = dlsym(RTLD_DEFAULT, "stand_in_fail");
@@ -180,6 +204,8 @@ int main(int argc, char **argv)
 	for (i = 1 + fatal; i < argc; i++) {
 		if (!strcmp(argv[i], "reversed"))
 			reversed = true;
+		else if (!strcmp(argv[i], "closed"))
+			check_that_sockets_are_closed();
 		else
 			meet(argv[i], fatal, reversed);
 	}

@@ -38,6 +38,7 @@
 #define MOST_RANKS 8
 #define MOST_BYTES 32
 #define MOST_DESCRIPTORS 1024
+#define MOST_POLLED 128
 #define LOOK_AGAIN_NS 200000L
 #define NS_PER_MS 1000000ULL
 #define NS_PER_S 1000000000ULL
@@ -105,6 +106,8 @@ struct pending {
  * @window: of the group
  * @waits: number of COLLSOCK_WAIT calls so far
  * @count: number of @pending
+ * @polls: number of calls that wait for it
+ * @closed: the file descriptor is; the last of @polls releases it
  * @pending: in the order of posting
  */
 struct member {
@@ -113,6 +116,8 @@ struct member {
 	__u32		window;
 	__u32		waits;
 	__u32		count;
+	__u32		polls;
+	bool		closed;
 	struct pending	pending[COLLSOCK_MAX_WINDOW];
 };
 
@@ -120,6 +125,7 @@ static struct member *members[MOST_DESCRIPTORS];
 static struct group *groups;
 static struct stand_in_fault fault;
 static unsigned long taken;
+static unsigned long open_members;
 static int file = -1;
 static unsigned int own_rank;
 static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
@@ -187,6 +193,11 @@ __attribute__((visibility("default"))) unsigned long stand_in_taken(void)
 	return taken;
 }
 
+__attribute__((visibility("default"))) unsigned long stand_in_open(void)
+{
+	return __atomic_load_n(&open_members, __ATOMIC_ACQUIRE);
+}
+
 /* Does the current fault apply here? */
 static bool fails(enum stand_in_place place, unsigned int number)
 {
@@ -243,19 +254,28 @@ static int join(struct member *s, const struct collsock_join *join)
 	return 0;
 }
 
-/* Operations that it has posted complete; all others cannot. */
-static void leave(int fd)
+/* Operations that it has posted complete; all others cannot. The lock is held. */
+static void leave(struct member *s)
+{
+	if (s->group) {
+		s->group->left |= 1U << s->rank;
+		group_fail(s->group, ECONNRESET, s->group->posted[s->rank], s->rank);
+	}
+	free(s);
+	__atomic_sub_fetch(&open_members, 1, __ATOMIC_RELEASE);
+}
+
+/* As in the kernel, it leaves only when no call waits for it any more. */
+static void close_member(int fd)
 {
 	struct member *s = members[fd];
 
 	lock();
 	members[fd] = NULL;
-	if (s->group) {
-		s->group->left |= 1U << s->rank;
-		group_fail(s->group, ECONNRESET, s->group->posted[s->rank], s->rank);
-	}
+	s->closed = true;
+	if (!s->polls)
+		leave(s);
 	unlock();
-	free(s);
 }
 
 /* ---- operations ---- */
@@ -457,22 +477,24 @@ int socket(int family, int type, int protocol)
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= MOST_DESCRIPTORS)
 		abort();
-	if (fd >= 0)
-		members[fd] = calloc(1, sizeof(*members[fd]));
+	if (fd < 0)
+		return fd;
+	members[fd] = calloc(1, sizeof(*members[fd]));
+	__atomic_add_fetch(&open_members, 1, __ATOMIC_RELAXED);
 	return fd;
 }
 
 int close(int fd)
 {
 	if (member_of(fd))
-		leave(fd);
+		close_member(fd);
 	return NEXT(close)(fd);
 }
 
 int dup3(int from, int to, int flags)
 {
 	if (member_of(to))
-		leave(to);
+		close_member(to);
 	return NEXT(dup3)(from, to, flags);
 }
 
@@ -564,25 +586,47 @@ static short events_of(const struct member *s, short wanted)
 		return POLLHUP;
 	if (first_complete(s) < s->count)
 		events |= wanted & POLLIN;
-	if (s->count < s->window)
+	if (s->count < s->window && fault.place != STAND_IN_FULL)
 		events |= wanted & POLLOUT;
 	return events;
 }
 
+static void hold(struct member **held, const struct pollfd *fds, nfds_t count)
+{
+	nfds_t i;
+
+	lock();
+	for (i = 0; i < count; i++) {
+		held[i] = member_of(fds[i].fd);
+		if (held[i])
+			held[i]->polls++;
+	}
+	unlock();
+}
+
+static void let_go(struct member **held, nfds_t count)
+{
+	nfds_t i;
+
+	lock();
+	for (i = 0; i < count; i++)
+		if (held[i] && !--held[i]->polls && held[i]->closed)
+			leave(held[i]);
+	unlock();
+}
+
 /* Check all once; returns the number of those with events, or -1. */
-static int look(struct pollfd *fds, nfds_t count)
+static int look(struct member **held, struct pollfd *fds, nfds_t count)
 {
 	int found = NEXT(poll)(fds, count, 0);
 	nfds_t i;
 
 	for (i = 0; found >= 0 && i < count; i++) {
-		const struct member *s = member_of(fds[i].fd);
-
-		if (!s)
+		if (!held[i])
 			continue;
 		found -= !!fds[i].revents;
 		lock();
-		fds[i].revents = events_of(s, fds[i].events);
+		fds[i].revents = events_of(held[i], fds[i].events);
 		unlock();
 		found += !!fds[i].revents;
 	}
@@ -602,14 +646,20 @@ static bool has_member(const struct pollfd *fds, nfds_t count)
 static int look_until(struct pollfd *fds, nfds_t count, __u64 end)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_AGAIN_NS };
+	struct member *held[MOST_POLLED];
 	int found;
 
+	if (count > MOST_POLLED)
+		abort();
+	hold(held, fds, count);
 	for (;;) {
-		found = look(fds, count);
+		found = look(held, fds, count);
 		if (found || now_ns() >= end)
-			return found;
+			break;
 		nanosleep(&nap, NULL);
 	}
+	let_go(held, count);
+	return found;
 }
 
 int poll(struct pollfd *fds, nfds_t count, int timeout)

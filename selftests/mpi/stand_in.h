@@ -37,4 +37,7 @@ void stand_in_fail(const struct stand_in_fault *fault);
 /* Number of completions that this rank has received from its sockets */
 unsigned long stand_in_taken(void);
 
+/* Number of sockets of this rank that are still there */
+unsigned long stand_in_open(void);
+
 #endif
