@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=60
-# suites: check soak
+# suites: matrix soak
 """A later kernel, whose structures are 16 bytes longer, and older programs."""
 
 import errno
