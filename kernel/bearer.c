@@ -7,6 +7,25 @@ static const struct coll_bearer *const bearers[] = {
 };
 
 /**
+ * coll_bearer_long_packet() - coll_bearer_packet() for packets longer than a page
+ * @bytes: length of the packet; its contents are uninitialised
+ *
+ * Since 6.13 the allocator's page fragments may be longer than a page only by chance.
+ *
+ * Return: the packet, or NULL if there is no memory. Context: BH disabled.
+ */
+struct sk_buff *coll_bearer_long_packet(u32 bytes)
+{
+	struct sk_buff *skb = alloc_skb(COLL_BEARER_HEADROOM + bytes, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (unlikely(!skb))
+		return NULL;
+	skb_reserve(skb, COLL_BEARER_HEADROOM);
+	__skb_put(skb, bytes);
+	return skb;
+}
+
+/**
  * coll_bearer_of() - the bearer of a family
  * @family: address family of the members
  *

@@ -75,6 +75,8 @@ u32 coll_bearer_address_bytes(const struct collsock_member *m);
 
 static_assert(COLL_UDP_HEADER_BYTES + ETH_HLEN <= COLL_BEARER_HEADROOM);
 
+struct sk_buff *coll_bearer_long_packet(u32 bytes);
+
 /**
  * coll_bearer_packet() - allocate a packet to be sent by any bearer
  * @bytes: length of the packet; its contents are uninitialised
@@ -91,6 +93,8 @@ static inline struct sk_buff *coll_bearer_packet(u32 bytes)
 	struct sk_buff *skb;
 	void *head;
 
+	if (unlikely(room > PAGE_SIZE))
+		return coll_bearer_long_packet(bytes);
 	head = coll_packet_memory_take(room);
 	if (unlikely(!head))
 		return NULL;

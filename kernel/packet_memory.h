@@ -41,7 +41,7 @@ void coll_packet_memory_uninit(void);
 
 /**
  * coll_packet_memory_take() - memory for the head of a packet
- * @bytes: a multiple of SMP_CACHE_BYTES
+ * @bytes: a multiple of SMP_CACHE_BYTES, at most a page
  *
  * Return: for napi_build_skb(), or for skb_free_frag(); uninitialised. NULL if there is no memory.
  * Context: BH disabled.
