@@ -4,6 +4,7 @@
 # suites: check debug rt soak
 """The socket interface: waiting, several operations, sharing a socket, addresses."""
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -20,7 +21,7 @@ from collsock_test import (
     QUIET, REDUCE, RUN, RUN_HEAD, SOL_COLLSOCK, STATS, STATS_ALL, WAIT, Child, Descriptor, Failed,
     Group, KernelLog, Memory, Skipped, at_least, at_most, barrier, equal, eventually,
     eventually_in, integers, main, member, on, outcome, post_bytes, rank_on, read_file, refused,
-    run_bytes, seeded, test, test_each, wait_bytes, work)
+    run_bytes, seeded, test, test_each, wait_bytes, work, write_file)
 
 
 # ---- waiting ----
@@ -348,6 +349,52 @@ def a_completion_wakes_one_of_the_threads_that_wait_and_the_end_all():
     rank.shutdown(socket.SHUT_WR)
     equal("threads that have ended", ended(threads), len(threads))
     equal("bytes received, but at the end", sum(1 for one in got if one), 4)
+
+
+@contextlib.contextmanager
+def timers_stay():
+    """Timers do not migrate to a busy processor."""
+    path = "/proc/sys/kernel/timer_migration"
+    for value in "01":
+        if os.path.exists(path):
+            write_file(path, value)
+        if value == "0":
+            yield
+
+
+def wait_spinning(rank, cookie):
+    """A WAIT that never sleeps."""
+    os.set_blocking(rank.fileno(), False)
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            return rank.wait(cookie, spin_us=MAX_SPIN_US)
+
+
+def see_the_end_while_another_thread_spins():
+    processors, got = sorted(os.sched_getaffinity(0)), []
+    with timers_stay():
+        os.sched_setaffinity(0, processors[:1])
+        rank, other = group = Group((1, 2))
+        group.barrier()
+        rank.post(cookie=1)
+        epoll = select.epoll()
+        epoll.register(rank, select.EPOLLRDHUP)
+        threads = sleeping(1, lambda: got.append(epoll.poll(20)), "epoll_wait")
+        other.close()
+        # The failure settles on the first processor
+        os.sched_setaffinity(0, processors[-1:])
+        equal("completion", outcome(wait_spinning(rank, 1)), "ECONNRESET rank 1")
+        os.sched_setaffinity(0, processors)
+    threads[0].join()
+    equal("events", got, [[(rank.fileno(), select.EPOLLRDHUP)]])
+
+
+@test
+def the_end_is_seen_when_another_thread_spins_for_the_last():
+    """It releases the completion at once; nothing wakes threads that wait for the end later. It is
+    between two calls if it is unlucky, and proves nothing then."""
+    for _ in range(5):
+        see_the_end_while_another_thread_spins()
 
 
 def contribute(rank, root):

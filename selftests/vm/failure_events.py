@@ -15,7 +15,7 @@ import threading
 import time
 
 from collsock_test import (
-    COOKIE_GROUP, INT64, JOIN, MAX_SPIN_US, PR_SET_PDEATHSIG, QUIET, REDUCE, SOL_COLLSOCK, SUM, Child,
+    COOKIE_GROUP, INT64, JOIN, PR_SET_PDEATHSIG, QUIET, REDUCE, SOL_COLLSOCK, SUM, Child,
     Completion, Descriptor, Group, Rank, at_most, equal, errno_name, eventually, eventually_in,
     integers, libc, main, netlink_on, outcome, rank_on, refused, test, test_each,
     until_nothing_lingers)
@@ -213,52 +213,6 @@ def a_reader_sees_the_end_when_another_thread_has_received_the_last():
     threads[0].join()
     runs.join()
     equal("recv", got, [b""])
-
-
-@contextlib.contextmanager
-def timers_stay():
-    """Timers do not migrate to a busy processor."""
-    path = "/proc/sys/kernel/timer_migration"
-    for value in "01":
-        if os.path.exists(path):
-            with open(path, "w", encoding="ascii") as file:
-                file.write(value)
-        if value == "0":
-            yield
-
-
-def wait_spinning(rank, cookie):
-    """A WAIT that never sleeps."""
-    os.set_blocking(rank.fileno(), False)
-    while True:
-        with contextlib.suppress(BlockingIOError):
-            return rank.wait(cookie, spin_us=MAX_SPIN_US)
-
-
-def see_the_end_while_another_thread_spins():
-    processors = sorted(os.sched_getaffinity(0))
-    with timers_stay():
-        os.sched_setaffinity(0, processors[:1])
-        rank, other = met()
-        rank.post(cookie=1)
-        epoll = select.epoll()
-        epoll.register(rank, select.EPOLLRDHUP)
-        threads, got = sleeping(1, lambda: epoll.poll(20), "epoll_wait")
-        other.close()
-        # The failure settles on the first processor
-        os.sched_setaffinity(0, processors[-1:])
-        equal("completion", outcome(wait_spinning(rank, 1)), "ECONNRESET rank 1")
-        os.sched_setaffinity(0, processors)
-    threads[0].join()
-    equal("events", got, [[(rank.fileno(), select.EPOLLRDHUP)]])
-
-
-@test
-def the_end_is_seen_when_another_thread_spins_for_the_last():
-    """It releases the completion at once; nothing wakes threads that wait for the end later. It is
-    between two calls if it is unlucky, and proves nothing then."""
-    for _ in range(5):
-        see_the_end_while_another_thread_spins()
 
 
 # ---- a rank that leaves ends the group for the others at its last operation ----
