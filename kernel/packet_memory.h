@@ -20,6 +20,12 @@
 /* Longer ones use the allocator: clearing costs less than what a long packet carries. */
 #define COLL_PACKET_SHORT	1024
 
+/*
+ * With PREEMPT_RT a section with BH disabled may be preempted by another one on the same CPU.
+ * Before Linux 6.18 there was a lock for all of them; the allocator has one of its own.
+ */
+#define COLL_PACKET_PREEMPTED	IS_ENABLED(CONFIG_PREEMPT_RT)
+
 /**
  * struct coll_packet_memory - the ring of one CPU, used with BH disabled
  * @at: the current page
@@ -50,7 +56,7 @@ static inline void *coll_packet_memory_take(u32 bytes)
 {
 	struct coll_packet_memory *m = this_cpu_ptr(&coll_packet_memory);
 
-	if (unlikely(bytes > COLL_PACKET_SHORT))
+	if (COLL_PACKET_PREEMPTED || unlikely(bytes > COLL_PACKET_SHORT))
 		return napi_alloc_frag(bytes);
 	if (unlikely(m->left < bytes) && !coll_packet_memory_turn(m))
 		return NULL;
