@@ -6,10 +6,11 @@
 
 #include "comm.h"
 #include "fatal.h"
-#include "poster.h"
 
 struct cm_comm *cm_comm_all;
 static pthread_mutex_t comm_all_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Of the thread that waits for sockets of the list, or -1 */
+static atomic_int comm_watcher = -1;
 
 /* ---- the list of communicators ---- */
 
@@ -43,9 +44,23 @@ static void comm_unlist(struct cm_comm *c)
 	cm_comm_unlock_all();
 }
 
+void cm_comm_watch(int event_fd)
+{
+	atomic_store(&comm_watcher, event_fd);
+}
+
 /* ---- its socket ---- */
 
-/* The poster takes the sockets that it waits for from the list. */
+static void comm_wake_watcher(void)
+{
+	int event_fd = atomic_load(&comm_watcher);
+	const __u64 once = 1;
+
+	if (event_fd >= 0 && write(event_fd, &once, sizeof(once)) < 0)
+		abort();
+}
+
+/* The watcher takes the sockets that it waits for from the list. */
 static void comm_close(struct cm_comm *c)
 {
 	struct collsock *socket;
@@ -56,7 +71,7 @@ static void comm_close(struct cm_comm *c)
 	c->window.page = NULL;
 	cm_comm_unlock_all();
 	collsock_close(socket);
-	cm_poster_let_go();
+	comm_wake_watcher();
 }
 
 /* ---- references ---- */
@@ -122,7 +137,7 @@ void cm_comm_leave(struct cm_comm *c, int error)
 		cm_fatal_abort(MPI_COMM_WORLD, 1, "collsock: rank %d cannot leave its group\n",
 			       c->rank);
 	close(fd);
-	cm_poster_let_go();
+	comm_wake_watcher();
 }
 
 void cm_comm_abort(const struct cm_comm *c, const char *why)

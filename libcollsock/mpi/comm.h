@@ -129,4 +129,10 @@ extern struct cm_comm *cm_comm_all;
 void cm_comm_lock_all(void);
 void cm_comm_unlock_all(void);
 
+/*
+ * Write to @event_fd, unless it is -1, whenever a socket of the list has been closed: the
+ * kernel keeps it, and its rank in the group, while a thread waits for it.
+ */
+void cm_comm_watch(int event_fd);
+
 #endif

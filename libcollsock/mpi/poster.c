@@ -39,6 +39,12 @@ static void poster_send_event(void)
 		abort();
 }
 
+static void poster_close_event(void)
+{
+	cm_comm_watch(-1);
+	close(poster_event_fd);
+}
+
 /* Post for all communicators; returns the number of sockets to wait for. */
 static unsigned int poster_post_all(struct pollfd *sockets)
 {
@@ -83,12 +89,13 @@ static int poster_start(void)
 	poster_event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (poster_event_fd < 0)
 		return errno;
+	cm_comm_watch(poster_event_fd);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&poster_thread, NULL, poster_run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
-		close(poster_event_fd);
+		poster_close_event();
 	return err;
 }
 
@@ -111,14 +118,6 @@ void cm_poster_wake(void)
 	pthread_mutex_unlock(&poster_lock);
 }
 
-void cm_poster_let_go(void)
-{
-	pthread_mutex_lock(&poster_lock);
-	if (poster_running)
-		poster_send_event();
-	pthread_mutex_unlock(&poster_lock);
-}
-
 void cm_poster_stop(void)
 {
 	if (!poster_running)
@@ -126,6 +125,6 @@ void cm_poster_stop(void)
 	atomic_store(&poster_stopping, true);
 	poster_send_event();
 	pthread_join(poster_thread, NULL);
-	close(poster_event_fd);
+	poster_close_event();
 	poster_running = false;
 }

@@ -11,12 +11,6 @@
 /* An operation has been queued. */
 void cm_poster_wake(void);
 
-/*
- * A socket has been closed. The kernel keeps it, and its rank in the group, while the thread
- * waits for it.
- */
-void cm_poster_let_go(void);
-
 void cm_poster_stop(void);
 
 #endif
