@@ -7,7 +7,7 @@
  * even; every host gets the same bits. Long vectors are reduced with vector instructions
  * (vector.h) where an event context may use them, all else in integer code (softfloat.h). The
  * first (left) NaN operand is the result, quieted; a NaN produced from numbers is
- * COLL_DOUBLE_NAN or COLL_FLOAT_NAN. Min and max: -0 < +0.
+ * 0x7ff8000000000000 or 0x7fc00000. Min and max: -0 < +0.
  *
  * A pair is a value followed by an int32, its index, without padding. Minloc and maxloc
  * give the value that min and max give, with its index; of equal numbers, including -0 and

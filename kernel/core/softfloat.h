@@ -9,9 +9,6 @@
 
 #include "base.h"
 
-#define COLL_DOUBLE_NAN	0x7ff8000000000000ULL
-#define COLL_FLOAT_NAN	0x7fc00000U
-
 u64 coll_double_add(u64 left, u64 right);
 u64 coll_double_multiply(u64 left, u64 right);
 u64 coll_double_min(u64 left, u64 right);

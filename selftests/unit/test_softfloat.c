@@ -6,7 +6,7 @@
 #define NUMBER		double
 #define BITS		u64
 #define OURS(function)	coll_double_##function
-#define NUMBER_NAN	COLL_DOUBLE_NAN
+#define NUMBER_NAN	0x7ff8000000000000ULL
 
 static const struct format format = {
 	.sign = BIT_ULL(63), .fraction_bits = 52, .largest_exponent = 2046,

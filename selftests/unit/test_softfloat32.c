@@ -6,7 +6,7 @@
 #define NUMBER		float
 #define BITS		u32
 #define OURS(function)	coll_float_##function
-#define NUMBER_NAN	COLL_FLOAT_NAN
+#define NUMBER_NAN	0x7fc00000U
 
 static const struct format format = {
 	.sign = BIT_ULL(31), .fraction_bits = 23, .largest_exponent = 254,
