@@ -106,13 +106,6 @@ static inline u32 coll_operation_medium(u32 hosts)
 	return hosts < 5 ? 6144 : 3072;
 }
 
-static inline enum coll_length coll_operation_length(u32 hosts, u32 bytes)
-{
-	if (bytes <= coll_operation_short(hosts))
-		return COLL_SHORT;
-	return bytes <= coll_operation_medium(hosts) ? COLL_MEDIUM : COLL_LONG;
-}
-
 /* The row of a number, or NULL; any number is allowed. */
 static inline const struct coll_operation *coll_operation_find(u32 operation)
 {
@@ -128,12 +121,15 @@ static inline bool coll_operation_contributes(u32 operation, bool root)
 }
 
 /*
- * With multicast: does a tree, up which all is gathered, save rounds and messages? Two hosts
- * exchange in one round. Of a tree one host would fold several vectors in each round.
+ * With multicast: does a tree, up which all is gathered, save rounds and messages? If all receive
+ * the same. Two hosts exchange in one round. Of a tree one host would fold several vectors in each
+ * round.
  */
 static inline bool coll_operation_gathers(u32 operation, u32 hosts, enum coll_length length)
 {
-	return (operation == COLLSOCK_BARRIER || operation == COLLSOCK_ALLREDUCE) && hosts > 2 &&
+	const struct coll_operation *row = &coll_operations[operation];
+
+	return row->receives == COLL_ALL && !row->blocks && !row->prefix && hosts > 2 &&
 	       hosts <= COLLSOCK_MAX_KARY_HOSTS && length == COLL_SHORT;
 }
 

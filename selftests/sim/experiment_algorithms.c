@@ -82,11 +82,20 @@ static const char *operation_name(u32 operation)
 	return names[operation];
 }
 
+static enum coll_length length_of(const struct exp_settings *s)
+{
+	u32 bytes = s->doubles * sizeof(double);
+
+	if (bytes <= coll_operation_short(s->hosts))
+		return COLL_SHORT;
+	return bytes <= coll_operation_medium(s->hosts) ? COLL_MEDIUM : COLL_LONG;
+}
+
 /* Is it what COLLSOCK_AUTO means? */
 static bool is_automatic(const struct exp_settings *s, const struct alg_row *row)
 {
-	enum coll_length length = coll_operation_length(s->hosts, s->doubles * sizeof(double));
-	struct coll_choice choice = coll_operations[s->post.operation].choose(s->hosts, 0, length);
+	struct coll_choice choice =
+		coll_operations[s->post.operation].choose(s->hosts, 0, length_of(s));
 
 	return row->a->algorithm == choice.algorithm &&
 	       row->degree == (choice.degree ?: coll_algorithm_usual_degree(row->a, s->hosts));
