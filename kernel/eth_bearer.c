@@ -44,7 +44,7 @@ static bool eth_member_complete(struct collsock_member *m)
 }
 
 /* A group address, not that of all, nor one of those that bridges keep (IEEE 802.1Q, 8.6.3). */
-static bool eth_multicast_valid(u16 family, const u8 address[16])
+static bool eth_multicast_valid(const u8 *address)
 {
 	static const u8 all[COLL_ETH_ADDRESS_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	static const u8 kept[] = { 0x01, 0x80, 0xc2, 0x00, 0x00 }, zero[16];
@@ -53,6 +53,13 @@ static bool eth_multicast_valid(u16 family, const u8 address[16])
 	       memcmp(address, kept, sizeof(kept)) &&
 	       !memcmp(address + COLL_ETH_ADDRESS_BYTES, zero,
 		       sizeof(zero) - COLL_ETH_ADDRESS_BYTES);
+}
+
+/* Copies have one type. */
+static bool eth_multicast_reaches(const struct collsock_member *a, const struct collsock_member *b,
+				  const u8 address[16])
+{
+	return a->port == b->port && eth_multicast_valid(address);
 }
 
 /* Whatever the type: two would receive each other's packets. */
@@ -67,5 +74,5 @@ const struct coll_bearer coll_eth_bearer = {
 	.member_complete	= eth_member_complete,
 	.member_same		= eth_member_same,
 	.address_bytes		= eth_address_bytes,
-	.multicast_valid	= eth_multicast_valid,
+	.multicast_reaches	= eth_multicast_reaches,
 };

@@ -88,9 +88,12 @@ static bool udp_multicast_valid6(const u8 *address)
 	return address[0] == 0xff && address[1] != 0x02 && scope > 1 && scope < 0xf;
 }
 
-static bool udp_multicast_valid(u16 family, const u8 address[16])
+/* Copies go to one port of all hosts. */
+static bool udp_multicast_reaches(const struct collsock_member *a, const struct collsock_member *b,
+				  const u8 address[16])
 {
-	return family == AF_INET ? udp_multicast_valid4(address) : udp_multicast_valid6(address);
+	return a->port == b->port && (a->family == AF_INET ? udp_multicast_valid4(address) :
+							     udp_multicast_valid6(address));
 }
 
 /* Members with different ports are different hosts. */
@@ -105,5 +108,5 @@ const struct coll_bearer coll_udp_bearer = {
 	.member_complete	= udp_member_complete,
 	.member_same		= udp_member_same,
 	.address_bytes		= udp_address_bytes,
-	.multicast_valid	= udp_multicast_valid,
+	.multicast_reaches	= udp_multicast_reaches,
 };

@@ -19,8 +19,8 @@
  * @member_complete: fill in the defaults of a member; false if the member is not valid
  * @member_same: do two complete members have the same address?
  * @address_bytes: length of the significant part of a member's address; the rest is 0
- * @multicast_valid: is it an address to which it sends what is for all members, of this family?
- *	NULL if there is none
+ * @multicast_reaches: is it an address of which both of two members of one family receive what
+ *	is sent to it once? NULL if there is none
  */
 struct coll_bearer {
 	u32	packet_bytes;
@@ -28,7 +28,8 @@ struct coll_bearer {
 	bool	(*member_complete)(struct collsock_member *m);
 	bool	(*member_same)(const struct collsock_member *a, const struct collsock_member *b);
 	u32	(*address_bytes)(const struct collsock_member *m);
-	bool	(*multicast_valid)(u16 family, const u8 address[16]);
+	bool	(*multicast_reaches)(const struct collsock_member *a,
+				     const struct collsock_member *b, const u8 address[16]);
 };
 
 #endif

@@ -98,7 +98,6 @@ static int descriptor_complete_members(const struct collsock_join *j,
 	return 0;
 }
 
-/* Copies go to one port of all hosts, of one bearer. */
 static bool descriptor_multicast_valid(const struct collsock_join *j,
 				       const struct collsock_member *members,
 				       const struct coll_bearer *bearer)
@@ -107,11 +106,10 @@ static bool descriptor_multicast_valid(const struct collsock_join *j,
 
 	if (!coll_menu_multicasts(j))
 		return true;
-	if (!bearer->multicast_valid ||
-	    !bearer->multicast_valid(members->family, j->multicast))
+	if (!bearer->multicast_reaches)
 		return false;
 	for (i = 0; i < j->hosts; i++)
-		if (members[i].port != members->port)
+		if (!bearer->multicast_reaches(&members[0], &members[i], j->multicast))
 			return false;
 	return true;
 }
