@@ -69,14 +69,27 @@ static u32 congestion_window(const struct coll_peer *peer, const struct coll_mes
 	return m->head->several ? window : max_t(u32, window, COLL_CONGESTION_SINGLES);
 }
 
+/**
+ * coll_congestion_admits() - may a message be sent, as far as congestion is concerned?
+ * @peer: to this host
+ * @m: the message
+ *
+ * Return: true if so.
+ */
 bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_message *m)
 {
 	return !peer->send.lost && peer->send.unacked < congestion_window(peer, m);
 }
 
-/*
- * The last one that the window allows, and the one at half of it. A single packet is
+/**
+ * coll_congestion_asks() - is a message to be acknowledged at once?
+ * @peer: to this host
+ * @m: the message, just sent
+ *
+ * The last one that the window allows is, and the one at half of it. A single packet is
  * acknowledged by what follows it, unless many are in flight.
+ *
+ * Return: true if so.
  */
 bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_message *m)
 {
@@ -272,9 +285,15 @@ void coll_congestion_local(struct coll_peer *peer)
 		congestion_reduce(peer);
 }
 
-/*
+/**
+ * coll_congestion_repairs() - may a lost message be sent again?
+ * @peer: to this host
+ * @m: the message
+ *
  * At least one packet is in flight, of operations of a single packet two. To a host never
  * heard from it is one.
+ *
+ * Return: true if so.
  */
 bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_message *m)
 {
@@ -283,6 +302,11 @@ bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_mes
 	return peer->send.unacked - peer->send.lost < max_t(u32, peer->congestion.window, least);
 }
 
+/**
+ * coll_congestion_recovered() - a message is not lost, or is sent again
+ * @peer: to this host
+ * @m: the message
+ */
 void coll_congestion_recovered(struct coll_peer *peer, struct coll_message *m)
 {
 	if (!m->lost)

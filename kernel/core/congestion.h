@@ -29,13 +29,8 @@
 
 void coll_congestion_begin(struct coll_peer *peer, u32 fan_in);
 void coll_congestion_restart(struct coll_peer *peer);
-
-/* May the message be sent, as far as congestion is concerned? */
 bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_message *m);
-
-/* Is the message, just sent, to be acknowledged at once? */
 bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_message *m);
-
 void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets);
 bool coll_congestion_gap(const struct coll_message *m, const struct coll_body *ack);
 void coll_congestion_lost(struct coll_peer *peer, struct coll_message *m);
@@ -44,11 +39,7 @@ void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m);
 void coll_congestion_marked(struct coll_peer *peer, u8 ce);
 void coll_congestion_copy_lost(struct coll_peer *peer);
 void coll_congestion_local(struct coll_peer *peer);
-
-/* May a lost message be sent again? */
 bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_message *m);
-
-/* The message is not lost, or is sent again. */
 void coll_congestion_recovered(struct coll_peer *peer, struct coll_message *m);
 
 #endif

@@ -24,18 +24,47 @@ struct coll_message;
 struct coll_peer;
 struct coll_packet;
 
-/* Zeroed memory for the lifetime of the group; may sleep. NULL if there is none. */
+/**
+ * coll_env_alloc() - zeroed memory for the lifetime of a group
+ * @bytes: its length
+ *
+ * Return: NULL if there is none. Context: may sleep.
+ */
 void *coll_env_alloc(size_t bytes);
+
+/**
+ * coll_env_free() - free it
+ * @memory: or NULL
+ */
 void coll_env_free(void *memory);
 
-/* May a group that is being created reserve @bytes more? May sleep. */
+/**
+ * coll_env_charge() - may a group that is being created reserve more memory?
+ * @g: the group
+ * @bytes: how much more
+ *
+ * Return: true if so. Context: may sleep.
+ */
 bool coll_env_charge(struct coll_group *g, size_t bytes);
 
-/* A zeroed peer; may sleep. NULL if there is no memory. */
+/**
+ * coll_env_peer_new() - memory for a connection
+ * @g: the group
+ *
+ * Return: a zeroed peer; NULL if there is no memory. Context: may sleep.
+ */
 struct coll_peer *coll_env_peer_new(struct coll_group *g);
+
+/**
+ * coll_env_peer_free() - free it
+ * @peer: the connection
+ */
 void coll_env_peer_free(struct coll_peer *peer);
 
-/* The connection is idle: nothing is sent over it until it is opened again. */
+/**
+ * coll_env_peer_idle() - nothing is sent over a connection until it is opened again
+ * @peer: the connection, which is idle
+ */
 void coll_env_peer_idle(struct coll_peer *peer);
 
 /**
@@ -48,50 +77,80 @@ struct coll_blank {
 	u8			*data;
 };
 
-/*
- * A packet of @bytes; it is passed to coll_env_transmit(), which takes ownership. Packets
- * may be lost.
+/**
+ * coll_env_packet() - a packet to be written
+ * @g: the group
+ * @bytes: length of its contents
+ *
+ * Return: a packet, to be passed to coll_env_transmit() or coll_env_multicast(); its @data is NULL
+ * if there is none.
  */
 struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes);
+
+/**
+ * coll_env_transmit() - send a packet, which may be lost
+ * @peer: to this host
+ * @packet: of coll_env_packet(); it becomes the platform's
+ */
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
-/*
- * The same of a packet for all other hosts: to the multicast address of the group, which asked for
- * one.
+/**
+ * coll_env_multicast() - the same to all other hosts
+ * @g: the group, whose JOIN has named a multicast address
+ * @packet: as for coll_env_transmit()
  */
 void coll_env_multicast(struct coll_group *g, struct coll_packet *packet);
 
-/*
- * Call coll_group_run() soon, after the present event. It may be asked for again before
- * that; one call is enough.
+/**
+ * coll_env_run_soon() - ask for coll_group_run() soon, after the present event
+ * @g: the group. It may ask again before that; one call is enough
  */
 void coll_env_run_soon(struct coll_group *g);
 
-/*
- * How much memory have the group's packets that wait in queues of this host? Asked only while
- * messages wait for a congestion window.
+/**
+ * coll_env_queued() - how much waits in queues of this host?
+ * @g: the group, some of whose messages wait for a congestion window
+ *
+ * Return: bytes of memory that its packets have there.
  */
 u32 coll_env_queued(struct coll_group *g);
 
-/* Call coll_group_expire() at @at (ns), which is before any deadline asked for earlier. */
+/**
+ * coll_env_deadline() - ask for coll_group_expire() at a time
+ * @g: the group
+ * @at: ns, before any deadline asked for earlier
+ */
 void coll_env_deadline(struct coll_group *g, u64 at);
 
-/*
- * Operation @number, which rank @local of this host posted with @token, has ended: with
- * @error (a positive errno) and @failed_rank, or with a result to be copied at once, unless it is
- * where the platform looks for it (coll_env_exchange()). An
- * operation posted after the group has ended has the number of the first that cannot
- * complete. Cannot fail.
+/**
+ * coll_env_complete() - an operation that a rank of this host has posted has ended
+ * @g: the group
+ * @local: the rank
+ * @number: of the operation; of one posted after the group has ended, that of the first which
+ *	cannot complete
+ * @token: of the post
+ * @result: to be copied at once, unless it is where the platform looks for it
+ *	(coll_env_exchange())
+ * @bytes: length of the result
+ * @error: 0, or a positive errno: then there is no result
+ * @failed_rank: the rank at fault
+ *
+ * Cannot fail.
  */
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
-/*
- * Memory is exchanged, of max_bytes, rounded up to 8: the platform takes @buffer, and
- * returns that which a post of rank @local brought for its payload, or for its result if @payload
- * is NULL. From then on that is the core's, for the lifetime of the group, and @buffer is where
- * the platform looks for the result. NULL if @payload is elsewhere, or the platform has no such
- * memory: then nothing has changed.
+/**
+ * coll_env_exchange() - exchange memory with the platform, of max_bytes, rounded up to 8
+ * @g: the group
+ * @local: a rank of this host
+ * @token: of its post
+ * @payload: of this post; NULL: the memory is that for its result
+ * @buffer: the core's; from then on it is where the platform looks for the result
+ *
+ * Return: what the post has for its payload or result, from then on the core's for the lifetime of
+ * the group. NULL if @payload is elsewhere, or the platform has no such memory: then nothing has
+ * changed.
  */
 u8 *coll_env_exchange(struct coll_group *g, u32 local, void *token, const void *payload,
 		      u8 *buffer);
@@ -105,37 +164,72 @@ struct coll_result {
 	u8	*data;
 };
 
-/*
- * A rank that receives such a result has posted with @token, and the operation has no memory for
- * it yet: that which the platform has reserved before the post, @bytes (coll_signature_shared()).
- * Cannot fail.
+/**
+ * coll_env_result_take() - the memory that a post has reserved for such a result
+ * @g: the group
+ * @local: a rank of this host that receives it
+ * @token: of its post, whose operation has no memory for the result yet
+ * @bytes: length of the result (coll_signature_shared())
+ *
+ * Cannot fail. Return: memory for the operation.
  */
 struct coll_result *coll_env_result_take(struct coll_group *g, u32 local, void *token, u32 bytes);
-/* What that rank's coll_env_complete() is told next is in this memory, so need not be copied. */
+
+/**
+ * coll_env_result_share() - what coll_env_complete() has next for a rank need not be copied
+ * @g: the group
+ * @local: the rank
+ * @token: of its post
+ * @result: where it is
+ */
 void coll_env_result_share(struct coll_group *g, u32 local, void *token,
 			   struct coll_result *result);
-/* The operation needs it no more. */
+
+/**
+ * coll_env_result_put() - the operation no longer needs the memory of a result
+ * @g: the group
+ * @result: the memory
+ */
 void coll_env_result_put(struct coll_group *g, struct coll_result *result);
 
-/* The window has room again for a post by any rank of this host. */
+/**
+ * coll_env_writable() - the window has room again for a post by any rank of this host
+ * @g: the group
+ */
 void coll_env_writable(struct coll_group *g);
 
-/*
- * A round of operation @number is over in this lane. Returns whether this is an event
- * context.
+/**
+ * coll_env_round() - a round is over
+ * @g: the group
+ * @number: of the operation
+ * @lane: in which lane
+ * @round: of the schedule
+ *
+ * Return: true if this is an event context.
  */
 bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round);
 
-/* The bearer of an address family, or NULL. Any context. */
+/**
+ * coll_env_bearer() - the bearer of an address family
+ * @family: any number
+ *
+ * Return: NULL if there is none. Context: any.
+ */
 const struct coll_bearer *coll_env_bearer(u16 family);
 
-/*
- * A section begins, in which vector instructions may be used, with the default settings of
- * floating point: it rounds to nearest even, and subnormals are numbers. It is short, and calls
- * nothing of the platform but coll_env_vector_end(). False if it cannot begin now. Any context;
- * also without the group's lock.
+/**
+ * coll_env_vector_begin() - begin a section, in which vector instructions may be used
+ *
+ * It has the default settings of floating point: it rounds to nearest even, and subnormals are
+ * numbers. It is short, and calls nothing of the platform but coll_env_vector_end().
+ *
+ * Return: false if it cannot begin now. Context: any; also without the group's lock.
  */
 bool coll_env_vector_begin(void);
+
+/**
+ * coll_env_vector_end() - end it
+ */
 void coll_env_vector_end(void);
 
 /* ---- reports, for tracing and events ---- */
@@ -173,17 +267,33 @@ enum coll_drop {
 	COLL_DROPS
 };
 
-/* A packet from @source is dropped, or there was no memory to send one. */
+/**
+ * coll_env_drop() - a packet is dropped, or there was no memory to send one
+ * @g: the group
+ * @source: index of the host that sent it
+ * @destination: index of the host to which it was sent, or COLL_WIRE_ALL
+ * @body: what it says
+ * @drop: why
+ */
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
 		   const struct coll_body *body, enum coll_drop drop);
 
-/* The message is retransmitted; its tries do not yet count this one. */
+/**
+ * coll_env_send_again() - a message is retransmitted
+ * @m: the message, whose tries do not yet count this one
+ */
 void coll_env_send_again(const struct coll_message *m);
 
-/* A connection opens: a new one, or one that was idle. */
+/**
+ * coll_env_peer_open() - a connection opens
+ * @peer: a new one, or one that was idle
+ */
 void coll_env_peer_open(struct coll_peer *peer);
 
-/* The failure limit, g->failure.what, is new or has changed. */
+/**
+ * coll_env_failure() - the failure limit is new or has changed
+ * @g: the group; see its failure.what
+ */
 void coll_env_failure(struct coll_group *g);
 
 #endif

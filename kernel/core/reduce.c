@@ -342,6 +342,13 @@ static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
 		reduce_each_pair(v, 8, false, coll_double_max, reduce_double_order, -1);
 }
 
+/**
+ * coll_reduce_valid() - does a type have an operator?
+ * @type: enum collsock_type, or any other number
+ * @op: enum collsock_operator, likewise
+ *
+ * Return: true if so.
+ */
 bool coll_reduce_valid(u8 type, u8 op)
 {
 	bool real = type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;

@@ -90,7 +90,6 @@ static inline u32 coll_reduce_least_segment(u32 segment_bytes)
 	return coll_reduce_segment(COLLSOCK_DOUBLE_INT, segment_bytes);
 }
 
-/* Does @op exist for @type? */
 bool coll_reduce_valid(u8 type, u8 op);
 
 /**

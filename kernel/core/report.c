@@ -64,6 +64,12 @@ static void report_ms_since(struct coll_report *r, u16 type, u64 then, u64 now)
 
 /* ---- the group ---- */
 
+/**
+ * coll_report_constants() - what does not change while the group exists
+ * @r: the message
+ * @g: the group
+ * @request: with which it was made
+ */
 void coll_report_constants(struct coll_report *r, const struct coll_group *g,
 			   const struct collsock_join *request)
 {
@@ -99,6 +105,11 @@ static void report_failure(struct coll_report *r, const struct coll_failure *wha
 	report_u64(r, COLLSOCK_A_GROUP_LIMIT, what->limit, COLLSOCK_A_GROUP_PAD);
 }
 
+/**
+ * coll_report_state() - what a group does, and its failure
+ * @r: the message
+ * @g: the group
+ */
 void coll_report_state(struct coll_report *r, const struct coll_group *g)
 {
 	report_u32(r, COLLSOCK_A_GROUP_STATE, report_group_state(g));
@@ -113,6 +124,11 @@ void coll_report_state(struct coll_report *r, const struct coll_group *g)
 #define REPORT_COUNTER(name, IDENTIFIER, meaning)	\
 	{ COLLSOCK_A_STATS_##IDENTIFIER, offsetof(struct collsock_stats, name) },
 
+/**
+ * coll_report_stats() - counters of a group
+ * @r: the message
+ * @stats: a copy of these
+ */
 void coll_report_stats(struct coll_report *r, const struct collsock_stats *stats)
 {
 	static const struct {
@@ -148,6 +164,14 @@ static enum collsock_host_state report_host_state(const struct coll_group *g, u3
 	return peer->conn.incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
 }
 
+/**
+ * coll_report_host() - a host of a group
+ * @r: the message
+ * @g: the group
+ * @host: index of the host
+ * @m: its entry in the table of members
+ * @address_bytes: length of the significant part of its address
+ */
 void coll_report_host(struct coll_report *r, const struct coll_group *g, u32 host,
 		      const struct collsock_member *m, u32 address_bytes)
 {
@@ -161,6 +185,11 @@ void coll_report_host(struct coll_report *r, const struct coll_group *g, u32 hos
 		report_u32(r, COLLSOCK_A_HOST_SCOPE_ID, m->scope_id);
 }
 
+/**
+ * coll_report_rank() - a rank of this host
+ * @r: the message
+ * @rank: the rank
+ */
 void coll_report_rank(struct coll_report *r, const struct coll_rank *rank)
 {
 	static const u8 states[] = {
@@ -175,6 +204,12 @@ void coll_report_rank(struct coll_report *r, const struct coll_rank *rank)
 	report_u32(r, COLLSOCK_A_RANK_LAST, rank->last);
 }
 
+/**
+ * coll_report_peer() - a connection
+ * @r: the message
+ * @peer: the connection
+ * @now: ns
+ */
 void coll_report_peer(struct coll_report *r, const struct coll_peer *peer, u64 now)
 {
 	report_u32(r, COLLSOCK_A_PEER_HOST, peer->host);
@@ -278,6 +313,13 @@ static void report_signature(struct coll_report *r, const struct coll_signature 
 	report_u32(r, COLLSOCK_A_OPERATION_COUNT, sig->count);
 }
 
+/**
+ * coll_report_operation() - an operation, and what it waits for
+ * @r: the message
+ * @g: the group
+ * @op: the operation
+ * @now: ns
+ */
 void coll_report_operation(struct coll_report *r, const struct coll_group *g,
 			   const struct coll_op *op, u64 now)
 {

@@ -4,8 +4,8 @@
  * (uapi/linux/collsock_netlink.h). The platform makes the messages, and adds what only it knows,
  * such as who owns a group. Once a message has no room left nothing is added any more.
  *
- * Everything here is called under the group's lock, but for coll_report_constants(),
- * coll_report_stats() and coll_report_address().
+ * Everything here is called under the group's lock, but for coll_report_constants() and
+ * coll_report_stats().
  */
 #ifndef COLL_CORE_REPORT_H
 #define COLL_CORE_REPORT_H
@@ -38,13 +38,10 @@ struct coll_report {
 	bool				full;
 };
 
-/* What does not change while the group exists */
 void coll_report_constants(struct coll_report *r, const struct coll_group *g,
 			   const struct collsock_join *request);
 void coll_report_state(struct coll_report *r, const struct coll_group *g);
 void coll_report_stats(struct coll_report *r, const struct collsock_stats *stats);
-
-/* @address_bytes: length of the significant part of the address */
 void coll_report_host(struct coll_report *r, const struct coll_group *g, u32 host,
 		      const struct collsock_member *m, u32 address_bytes);
 void coll_report_rank(struct coll_report *r, const struct coll_rank *rank);
