@@ -309,9 +309,9 @@ static inline u32 io_shares(const struct coll_sock *csk, const struct coll_signa
 	       COLL_COMPLETION_SHARED : 0;
 }
 
-/* The slot brings memory for a shared result. */
-static int io_bring_result(struct coll_sock *csk, struct coll_completion *slot,
-			   const struct coll_signature *sig)
+/* Memory for a shared result, which the slot has until an operation takes it */
+static int io_reserve_result(struct coll_sock *csk, struct coll_completion *slot,
+			     const struct coll_signature *sig)
 {
 	struct coll_instance *gi = csk->instance;
 	struct coll_shared_result *result;
@@ -324,7 +324,7 @@ static int io_bring_result(struct coll_sock *csk, struct coll_completion *slot,
 	return 0;
 }
 
-/* Returns -ENODATA if the slot must bring memory for the result. */
+/* Returns -ENODATA if the slot needs memory for the result. */
 static __always_inline int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 				       const struct coll_signature *sig, const u8 *payload,
 				       u64 cookie, u32 how)
@@ -371,7 +371,7 @@ static noinline int io_post_again(struct coll_sock *csk, struct coll_completion 
 			slept = true;
 			err = io_sleep(csk, &io_for_room, &timeout);
 		} else if (err == -ENODATA) {
-			err = io_bring_result(csk, slot, sig);
+			err = io_reserve_result(csk, slot, sig);
 		} else {
 			break;
 		}

@@ -67,8 +67,8 @@ static inline bool coll_group_take_fold(struct coll_group *g, struct coll_fold *
 }
 
 /*
- * Of a rank that receives a shared result (coll_signature_shared()): must its next post bring
- * memory for it? Not if another rank of this host has.
+ * Of a rank that receives a shared result (coll_signature_shared()): must its next post
+ * reserve memory for it? Not if another rank of this host has.
  */
 static inline bool coll_group_wants_result(const struct coll_group *g, u32 local)
 {

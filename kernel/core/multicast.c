@@ -175,7 +175,7 @@ void coll_multicast_hear(struct coll_peer *peer, const struct coll_body *body)
  * @body: the message, which did not come by multicast before
  *
  * From those below comes whether multicast reaches hosts there. From the parent comes what
- * multicast did not bring, and the epoch of the source.
+ * did not come by multicast, and the epoch of the source.
  */
 void coll_multicast_stored(struct coll_op *op, struct coll_peer *peer, u32 edge,
 			   const struct coll_body *body)

@@ -11,7 +11,7 @@
  * @local: which rank
  * @token: of its post
  *
- * The first one of a host brings the memory.
+ * The first one of a host has reserved the memory.
  */
 void coll_result_take(struct coll_op *op, u32 local, void *token)
 {

@@ -184,7 +184,7 @@ static bool may_be_long(enum blocks_kind kind)
 
 /*
  * In MPICH 4.0 a rank that describes no data by a count of 0 does not wait for one that
- * describes it by an empty datatype, which waits forever.
+ * describes it by an empty datatype, which waits indefinitely.
  */
 static unsigned int random_elements(struct random *common, enum blocks_kind kind)
 {

@@ -481,7 +481,7 @@ static int build_allgather_twice(struct coll_schedule *s, const struct coll_shap
 {
 	int err = coll_dissemination_allgather.build(s, shape);
 
-	/* Distance 4 of five hosts brings one block; the one before it has come. */
+	/* At distance 4 of five hosts one block is received; the one before it has come. */
 	s->send[s->sends - 1].first_block = (s->send[s->sends - 1].first_block + 4) % 5;
 	s->fold[s->folds - 1].first_block = (s->fold[s->folds - 1].first_block + 4) % 5;
 	s->send[s->sends - 1].blocks = 2;

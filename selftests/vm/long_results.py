@@ -162,7 +162,7 @@ USERFAULTFD, UFFD_VERSION, UFFD_MISSING = 323, 0xaa, 1
 
 
 class SlowPage:
-    """Memory that whoever reads it waits for, until it comes()."""
+    """Memory whose readers wait until it comes()."""
 
     def __init__(self):
         self.fd = libc.syscall(USERFAULTFD, os.O_CLOEXEC)
@@ -192,7 +192,7 @@ def post_slowly(rank, head, bytes_):
 @test
 def which_operation_a_post_becomes_is_known_only_then():
     """When both slow threads begin, the next operation has memory for its result already; others
-    post that one, and the two begin one that nobody has brought memory for."""
+    post that one, and the two begin one that nobody has reserved memory for."""
     count = SHORT
     head = post_bytes(b"", **fields_of(ALLGATHER, count))
     group = group_of((0, 0), window=8)
