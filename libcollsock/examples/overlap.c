@@ -12,7 +12,7 @@
 
 #define PIECE_STEPS 20000
 #define MOST_PIECES 1000
-#define FOR_EVER (-1)
+#define NO_TIMEOUT (-1)
 #define NOT_AT_ALL 0
 
 /* One piece of the program's own work. */
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		for (pieces = 0; pieces < MOST_PIECES && !completed(epoll, NOT_AT_ALL); pieces++)
 			x = compute(x);
 		if (pieces == MOST_PIECES)
-			completed(epoll, FOR_EVER);
+			completed(epoll, NO_TIMEOUT);
 		take(&e, socket, pieces);
 	}
 	printf("rank %ld: the work gave %g\n", e.rank, x);

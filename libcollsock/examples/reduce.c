@@ -13,7 +13,7 @@
 #define ROOT 0
 #define PIECE_STEPS 20000
 #define MOST_PIECES 1000
-#define FOR_EVER (-1)
+#define NO_TIMEOUT (-1)
 #define NOT_AT_ALL 0
 
 /* One piece of the program's own work. */
@@ -62,7 +62,7 @@ static __s64 take(struct collsock *socket)
 	for (pieces = 0; pieces < MOST_PIECES && !completed(socket, NOT_AT_ALL); pieces++)
 		x = compute(x);
 	if (pieces == MOST_PIECES)
-		completed(socket, FOR_EVER);
+		completed(socket, NO_TIMEOUT);
 	err = collsock_complete(socket, &completion, &sum, sizeof(sum));
 	if (err)
 		example_fail("completion", err, COLLSOCK_NO_RANK);

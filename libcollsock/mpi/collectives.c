@@ -58,6 +58,24 @@ static inline enum cm_reason collective_reduction_obstacle(const struct cm_data 
 	return obstacle == CM_TAKEN ? cm_serve_size_obstacle(d->bytes) : obstacle;
 }
 
+/* The rest is the same with and without prefixes; @out is NULL on a rank that receives nothing. */
+static inline bool collective_serve_reduction(struct cm_collective *a, enum cm_reason obstacle,
+					      const struct cm_data *in, const struct cm_data *out,
+					      int *err)
+{
+	if (!cm_serve_takes(a, obstacle))
+		return false;
+	a->post.type = in->predefined->type;
+	a->in = in;
+	a->sent = in->bytes;
+	if (out) {
+		a->out = out;
+		a->received = out->bytes;
+	}
+	*err = cm_serve(a);
+	return true;
+}
+
 bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 			     MPI_Datatype datatype, MPI_Op op, int root, struct cm_comm *c,
 			     enum cm_call call, MPI_Request *request, int *err)
@@ -68,6 +86,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 		.post.operation	= for_all ? COLLSOCK_ALLREDUCE : COLLSOCK_REDUCE,
 		.post.root	= root,
 		.post.op	= cm_type_operator(op),
+		.post.count	= count,
 		.request	= request,
 	};
 	enum cm_reason obstacle = CM_ARGUMENTS;
@@ -82,18 +101,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 			     datatype) &&
 	    (!receives || cm_data_elsewhere(&out, &in, to)))
 		obstacle = collective_reduction_obstacle(&in, a.post.op);
-	if (!cm_serve_takes(&a, obstacle))
-		return false;
-	a.post.type = in.predefined->type;
-	a.post.count = count;
-	a.in = &in;
-	a.sent = in.bytes;
-	if (receives) {
-		a.out = &out;
-		a.received = out.bytes;
-	}
-	*err = cm_serve(&a);
-	return true;
+	return collective_serve_reduction(&a, obstacle, &in, receives ? &out : NULL, err);
 }
 
 bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
@@ -105,6 +113,7 @@ bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatyp
 		.call		= call,
 		.post.operation	= inclusive ? COLLSOCK_SCAN : COLLSOCK_EXSCAN,
 		.post.op	= cm_type_operator(op),
+		.post.count	= count,
 		.in_order	= true,
 		.request	= request,
 	};
@@ -118,16 +127,5 @@ bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatyp
 	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&
 	    (!receives || cm_data_elsewhere(&out, &in, to)))
 		obstacle = collective_reduction_obstacle(&in, a.post.op);
-	if (!cm_serve_takes(&a, obstacle))
-		return false;
-	a.post.type = in.predefined->type;
-	a.post.count = count;
-	a.in = &in;
-	a.sent = in.bytes;
-	if (receives) {
-		a.out = &out;
-		a.received = out.bytes;
-	}
-	*err = cm_serve(&a);
-	return true;
+	return collective_serve_reduction(&a, obstacle, &in, receives ? &out : NULL, err);
 }

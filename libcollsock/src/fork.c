@@ -15,19 +15,19 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct collsock *sockets;
 static unsigned int forks;
 
-static void before_fork(void)
+static void fork_prepare(void)
 {
 	pthread_mutex_lock(&lock);
 	user_thread_before_fork();
 }
 
-static void after_fork(void)
+static void fork_parent(void)
 {
 	user_thread_after_fork();
 	pthread_mutex_unlock(&lock);
 }
 
-static void in_child(void)
+static void fork_child(void)
 {
 	struct collsock *s;
 
@@ -43,14 +43,14 @@ static void in_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void set_handlers(void)
+static void fork_set_handlers(void)
 {
-	pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
 void collsock_hold_forks(void)
 {
-	pthread_once(&once, set_handlers);
+	pthread_once(&once, fork_set_handlers);
 	pthread_mutex_lock(&lock);
 }
 
@@ -61,7 +61,7 @@ void collsock_release_forks(void)
 
 unsigned int collsock_forks(void)
 {
-	pthread_once(&once, set_handlers);
+	pthread_once(&once, fork_set_handlers);
 	return forks;
 }
 

@@ -47,7 +47,7 @@ COLLSOCK_PUBLIC struct collsock_join *collsock_group_request(struct collsock_gro
 
 /* ---- hosts and ranks ---- */
 
-static int host_order(const void *left, const void *right)
+static int group_host_order(const void *left, const void *right)
 {
 	const struct group_host *a = left, *b = right;
 
@@ -86,7 +86,7 @@ static int group_add_new(struct collsock_group *group, const struct group_host *
 	if (!host)
 		return -ENOMEM;
 	*host = *sought;
-	if (!tsearch(host, &group->tree, host_order)) {
+	if (!tsearch(host, &group->tree, group_host_order)) {
 		free(host);
 		return -ENOMEM;
 	}
@@ -106,7 +106,7 @@ static int group_add(struct collsock_group *group, const struct collsock_member 
 	err = group_reserve(group);
 	if (err)
 		return err;
-	found = tfind(&sought, &group->tree, host_order);
+	found = tfind(&sought, &group->tree, group_host_order);
 	if (found) {
 		host = *found;
 		if (host->ranks == COLLSOCK_MAX_LOCAL_RANKS)
@@ -141,7 +141,7 @@ COLLSOCK_PUBLIC int collsock_group_add_sockaddr(struct collsock_group *group,
 
 /* ---- ranks of this host ---- */
 
-static int host_is_here(const struct group_host *host, const struct ifaddrs *addresses)
+static int group_host_is_here(const struct group_host *host, const struct ifaddrs *addresses)
 {
 	const struct ifaddrs *a;
 
@@ -164,7 +164,7 @@ static int group_find_local(const struct collsock_group *group, const struct ifa
 		if (host->index < seen)
 			continue;
 		seen++;
-		if (!host_is_here(host, addresses))
+		if (!group_host_is_here(host, addresses))
 			continue;
 		if (*local)
 			return -ENOTUNIQ;

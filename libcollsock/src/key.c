@@ -12,7 +12,7 @@
 #define KEY_FILE_BYTES (KEY_DIGITS + 2)	/* plus a newline, and one to detect longer files */
 #define ACCESS_OF_OTHERS 0077
 
-static int hex_digit(char c)
+static int key_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -33,8 +33,8 @@ static int key_parse(const char *text, size_t bytes, __u8 key[COLLSOCK_KEY_BYTES
 	if (bytes != KEY_DIGITS)
 		return -EBADMSG;
 	for (i = 0; i < COLLSOCK_KEY_BYTES; i++) {
-		int high = hex_digit(text[2 * i]);
-		int low = hex_digit(text[2 * i + 1]);
+		int high = key_digit(text[2 * i]);
+		int low = key_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return -EBADMSG;

@@ -30,8 +30,8 @@ int collsock_block_bytes(enum collsock_type type, __u32 count)
 }
 
 /* A message of two parts: head and data */
-static struct msghdr message(struct iovec parts[2], void *head, size_t head_bytes, void *data,
-			     size_t data_bytes)
+static struct msghdr post_message(struct iovec parts[2], void *head, size_t head_bytes, void *data,
+				  size_t data_bytes)
 {
 	parts[0].iov_base = head;
 	parts[0].iov_len = head_bytes;
@@ -44,8 +44,8 @@ COLLSOCK_PUBLIC int collsock_post(struct collsock *s, const struct collsock_post
 				  const void *payload, size_t payload_bytes)
 {
 	struct iovec parts[2];
-	struct msghdr m = message(parts, (void *)post, post->size, (void *)payload,
-				  payload_bytes);
+	struct msghdr m = post_message(parts, (void *)post, post->size, (void *)payload,
+				       payload_bytes);
 
 	if (s->user)
 		return user_send(s->user, post, payload, payload_bytes);
@@ -127,7 +127,8 @@ COLLSOCK_PUBLIC int collsock_complete(struct collsock *s, struct collsock_comple
 				      void *result, size_t result_bytes)
 {
 	struct iovec parts[2];
-	struct msghdr m = message(parts, completion, sizeof(*completion), result, result_bytes);
+	struct msghdr m = post_message(parts, completion, sizeof(*completion), result,
+				       result_bytes);
 	ssize_t bytes;
 
 	if (s->user)

@@ -15,12 +15,12 @@
 /* No extensible structure will be longer. */
 #define MAX_STRUCT 4096
 
-static __u64 address(const void *at)
+static __u64 run_address(const void *at)
 {
 	return (uintptr_t)at;
 }
 
-static __u32 limited(size_t bytes)
+static __u32 run_limited(size_t bytes)
 {
 	return bytes < UINT32_MAX ? bytes : UINT32_MAX;
 }
@@ -37,8 +37,8 @@ COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
 			.size			= sizeof(call.wait),
 			.completion_bytes	= sizeof(call.completion),
 			.spin_us		= s->spin_us,
-			.result_bytes		= limited(result_bytes),
-			.result			= address(result),
+			.result_bytes		= run_limited(result_bytes),
+			.result			= run_address(result),
 			.cookie			= cookie,
 		},
 	};
@@ -82,17 +82,17 @@ static int run_in_user_space(struct collsock *s, const struct call *c,
 	return user_run(s->user, c->post, &run, completion);
 }
 
-static struct collsock_run head_of(const struct collsock *s, const struct call *c)
+static struct collsock_run run_head(const struct collsock *s, const struct call *c)
 {
 	return (struct collsock_run){
 		.size			= sizeof(struct collsock_run),
 		.post_bytes		= c->post->size,
 		.completion_bytes	= sizeof(struct collsock_completion),
 		.spin_us		= s->spin_us,
-		.payload		= address(c->payload),
-		.result			= address(c->result),
-		.payload_bytes		= limited(c->payload_bytes),
-		.result_bytes		= limited(c->result_bytes),
+		.payload		= run_address(c->payload),
+		.result			= run_address(c->result),
+		.payload_bytes		= run_limited(c->payload_bytes),
+		.result_bytes		= run_limited(c->result_bytes),
 	};
 }
 
@@ -100,7 +100,7 @@ static struct collsock_run head_of(const struct collsock *s, const struct call *
 static int run_other_length(struct collsock *s, const struct call *c,
 			    struct collsock_completion *completion)
 {
-	const struct collsock_run run = head_of(s, c);
+	const struct collsock_run run = run_head(s, c);
 	__u8 buffer[sizeof(run) + MAX_STRUCT + sizeof(*completion)];
 
 	memcpy(buffer, &run, sizeof(run));
@@ -125,7 +125,7 @@ static int run_once(struct collsock *s, const struct call *c,
 		return run_in_user_space(s, c, completion);
 	if (c->post->size != sizeof(call.post))
 		return run_other_length(s, c, completion);
-	call.run = head_of(s, c);
+	call.run = run_head(s, c);
 	call.post = *c->post;
 	if (ioctl(s->fd, COLLSOCK_RUN, &call))
 		return -errno;
@@ -134,7 +134,7 @@ static int run_once(struct collsock *s, const struct call *c,
 }
 
 /* Has the caller asked that posting does not wait, or only for a limited time? */
-static int may_give_up_posting(const struct collsock *s)
+static int run_may_give_up_posting(const struct collsock *s)
 {
 	struct timeval timeout = { };
 	socklen_t bytes = sizeof(timeout);
@@ -156,7 +156,7 @@ static int run_to_end(struct collsock *s, const struct call *c,
 
 	do {
 		err = run_once(s, c, completion);
-	} while (err == -EAGAIN && !may_give_up_posting(s));
+	} while (err == -EAGAIN && !run_may_give_up_posting(s));
 	if (err != -EINTR)
 		return err;
 	do {

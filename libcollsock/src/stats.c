@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "user.h"
 
-static int get(const struct collsock *s, int option, void *answer, size_t bytes)
+static int stats_get(const struct collsock *s, int option, void *answer, size_t bytes)
 {
 	socklen_t length = bytes;
 
@@ -22,13 +22,13 @@ static int get(const struct collsock *s, int option, void *answer, size_t bytes)
 COLLSOCK_PUBLIC int collsock_stats(const struct collsock *s, struct collsock_stats *stats,
 				   size_t bytes)
 {
-	return get(s, COLLSOCK_STATS, stats, bytes);
+	return stats_get(s, COLLSOCK_STATS, stats, bytes);
 }
 
 COLLSOCK_PUBLIC int collsock_net_stats(const struct collsock *s,
 				       struct collsock_net_stats *stats, size_t bytes)
 {
-	return get(s, COLLSOCK_NET_STATS, stats, bytes);
+	return stats_get(s, COLLSOCK_NET_STATS, stats, bytes);
 }
 
 COLLSOCK_PUBLIC int collsock_report(void)
@@ -39,11 +39,11 @@ COLLSOCK_PUBLIC int collsock_report(void)
 COLLSOCK_PUBLIC int collsock_self(const struct collsock *s, struct collsock_self *self,
 				  size_t bytes)
 {
-	return get(s, COLLSOCK_SELF, self, bytes);
+	return stats_get(s, COLLSOCK_SELF, self, bytes);
 }
 
 COLLSOCK_PUBLIC int collsock_features(const struct collsock *s,
 				      struct collsock_features *features, size_t bytes)
 {
-	return get(s, COLLSOCK_FEATURES, features, bytes);
+	return stats_get(s, COLLSOCK_FEATURES, features, bytes);
 }

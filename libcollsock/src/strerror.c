@@ -165,7 +165,7 @@ static const struct advice advices[] = {
 	{ }
 };
 
-static bool advice_is_about(const struct advice *a, int error, __u32 failed_rank)
+static bool strerror_is_about(const struct advice *a, int error, __u32 failed_rank)
 {
 	return a->error == error && (a->whose != NAMED_RANK || failed_rank != COLLSOCK_NO_RANK);
 }
@@ -176,7 +176,7 @@ COLLSOCK_PUBLIC const char *collsock_strerror(int error, __u32 failed_rank, char
 	const struct advice *a = advices;
 
 	error = abs(error);
-	while (a->error && !advice_is_about(a, error, failed_rank))
+	while (a->error && !strerror_is_about(a, error, failed_rank))
 		a++;
 	if (!a->error)
 		snprintf(text, bytes, "%s", strerror(error));

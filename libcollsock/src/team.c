@@ -23,7 +23,7 @@ static const struct team_algorithm *const algorithms[] = {
 };
 
 /* On how many processors this thread may run */
-static unsigned int usable_processors(void)
+static unsigned int team_processors(void)
 {
 	unsigned long mask[MAX_PROCESSORS / 8 / sizeof(long)];
 	unsigned int i, count = 0;
@@ -46,7 +46,7 @@ static struct collsock_team *member_new(const struct team_head *head, __u32 memb
 		.member		= member,
 		.max_bytes	= head->max_bytes,
 		.looked_at	= member,
-		.spin_us	= head->members > usable_processors() ? 0 : DEFAULT_SPIN_US,
+		.spin_us	= head->members > team_processors() ? 0 : DEFAULT_SPIN_US,
 		.forks		= collsock_forks(),
 	};
 	return team;

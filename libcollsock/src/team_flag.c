@@ -24,7 +24,7 @@ void collsock_flag_set(const struct collsock_team *team, struct team_flag *flag)
 		team_futex_wake(team, flag);
 }
 
-static void relax(void)
+static void flag_relax(void)
 {
 #if __has_builtin(__builtin_ia32_pause)
 	__builtin_ia32_pause();
@@ -41,7 +41,7 @@ static bool flag_spin(const struct collsock_team *team, struct team_flag *flag)
 			if (flag_is_set(team, atomic_load_explicit(&flag->word,
 								   memory_order_acquire)))
 				return true;
-			relax();
+			flag_relax();
 		}
 	} while (team_now_us() < end);
 	return false;
