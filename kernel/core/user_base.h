@@ -40,13 +40,11 @@ typedef long long s64;
 #endif
 #define static_assert		_Static_assert
 #define memzero_explicit	explicit_bzero
-#define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define noinline		__attribute__((noinline))
 #ifndef __always_inline			/* some C libraries have it */
 #define __always_inline		inline __attribute__((always_inline))
 #endif
 #define __weak			__attribute__((weak))
-#define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
 #define WARN_ON_ONCE(condition) ({ \
 	bool _warn = (condition); \
 	if (unlikely(_warn)) \
@@ -54,8 +52,6 @@ typedef long long s64;
 	_warn; })
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
-#define struct_size(p, member, n) \
-	(sizeof(*(p)) + sizeof((p)->member[0]) * (size_t)(n))
 
 #define min(a, b) ({ typeof(a) _a = (a); typeof(b) _b = (b); _a < _b ? _a : _b; })
 #define max(a, b) ({ typeof(a) _a = (a); typeof(b) _b = (b); _a > _b ? _a : _b; })
