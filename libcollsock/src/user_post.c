@@ -128,7 +128,8 @@ static int post_with_payload(struct user_member *m, struct user_slot *slot,
 			     const struct user_call *call, const struct collsock_post *post,
 			     const struct coll_signature *sig, u32 bytes)
 {
-	u8 *copy = bytes <= m->group.payload.max_bytes ? slot->buffer : malloc(bytes);
+	bool is_long = bytes > m->group.payload.max_bytes;
+	u8 *copy = is_long ? malloc(bytes) : slot->buffer;
 	int err;
 
 	if (!copy)
@@ -136,7 +137,8 @@ static int post_with_payload(struct user_member *m, struct user_slot *slot,
 	if (bytes)
 		post_copy_payload(m, copy, sig, call->payload, bytes);
 	err = post_accept(m, slot, call, post, sig, copy);
-	if (copy != slot->buffer)
+	/* The slot may have another buffer now. */
+	if (is_long)
 		free(copy);
 	return err;
 }
