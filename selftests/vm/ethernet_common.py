@@ -2,15 +2,29 @@
 """Groups over Ethernet, for the scenarios about them."""
 
 import contextlib
+import os
 import socket
 import struct
 
 from collsock_test import (
-    Descriptor, command, equal, eventually, ip_batch, member, namespace_has_gone, on, outcome,
-    rank_on)
+    Descriptor, command, equal, eventually, ip_batch, member, namespace_has_gone, netlink_on, on,
+    outcome, rank_on)
 
 ETHERTYPE = 0x88b5
+TOOL = os.path.abspath("build/tools/collsock")
 SOL_PACKET, PACKET_AUXDATA, VLAN_VALID = 263, 8, 0x10
+
+
+def collsock(host, *words):
+    name = host if isinstance(host, str) else f"h{host}"
+    return command("ip", "netns", "exec", name, TOOL, *words)
+
+
+def devices(host, which="open"):
+    """The names of those that groups use, or that all users may use ("allowed")."""
+    with netlink_on(host) as netlink, on(host):
+        return [socket.if_indextoname(one["ifindex"]) for one in netlink.all("device")
+                if which in one and (which == "open" or one[which])]
 
 
 class Frames:
