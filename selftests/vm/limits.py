@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=90 smp=2
+# vm: hosts=3 limit=90
 # suites: check debug rt soak
 """What one user can take is limited and told; what nobody holds any more ends in time."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=8 limit=1800 smp=2
+# vm: hosts=8 limit=1800
 # suites: check soak
 """Unmodified MPI programs with the library that handles their collective operations.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=900 smp=2
+# vm: hosts=4 limit=900
 # suites: check soak
 """MPI programs with the component for Open MPI, which replaces the preloaded library."""
 

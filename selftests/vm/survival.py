@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=8 limit=240 smp=2
+# vm: hosts=8 limit=240
 # suites: check debug soak
 """No hang and no wrong result: crashes, restarts, long waits, a bad network."""
 
