@@ -31,6 +31,7 @@ import traceback
 import types
 import weakref
 
+import netem_qdisc
 from collsock_netlink import Netlink
 
 # ---- the bytes ----
@@ -212,11 +213,9 @@ def command(*words):
 
 def netem(hosts, *words):
     """Apply netem with these arguments to what these hosts send; without arguments, remove it."""
-    action = ["replace", "dev", "eth0", "root", "netem", *words] if words else \
-        ["delete", "dev", "eth0", "root"]
-    running = [subprocess.Popen(["tc", "-n", f"h{host}", "qdisc", *action]) for host in hosts]
-    for process in running:
-        equal(f"status of {' '.join(process.args)}", process.wait(), 0)
+    for host in hosts:
+        with on(host):
+            netem_qdisc.apply("eth0", words)
 
 
 @contextlib.contextmanager
