@@ -103,6 +103,11 @@ def the_doctor_says_why_ranks_of_a_group_could_not_agree():
              "another version of the module")
 
 
+def flush_rules(host):
+    with on(host):
+        command("nft", "flush ruleset")
+
+
 def firewall_result(host, rules):
     """The doctor's output about the firewall with these rules of nftables, and nothing else."""
     with on(host):
@@ -110,7 +115,6 @@ def firewall_result(host, rules):
                 f"type filter hook input priority 0; {rules}; }}; }}")
         said = [finding for finding in Said(("-j", "doctor")).end().json()
                 if finding["check"] == "firewall"]
-        command("nft", "flush ruleset")
     return only(said)
 
 
@@ -131,6 +135,7 @@ def the_doctor_finds_a_firewall_that_is_closed():
         found = firewall_result(2, rules)
         equal(f"result for {rules}", found["result"], result)
         contains(f"finding on {rules}", found["finding"], *words)
+    flush_rules(2)
 
 
 def recipes(page):
@@ -183,8 +188,7 @@ def recipes_for_nftables_open_the_port_whatever_the_rules():
         for rules in ("", CLOSED[0], *CLOSED_ELSEWHERE):
             opens(general, rules)
     finally:
-        with on(2):
-            command("nft", "flush ruleset")
+        flush_rules(2)
 
 
 def link_local(host):

@@ -17,7 +17,8 @@ SOL_PACKET, PACKET_AUXDATA, VLAN_VALID = 263, 8, 0x10
 
 def collsock(host, *words):
     name = host if isinstance(host, str) else f"h{host}"
-    return command("ip", "netns", "exec", name, TOOL, *words)
+    with on(name):
+        return command(TOOL, *words)
 
 
 def devices(host, which="open"):
@@ -65,7 +66,7 @@ def pair_of_namespaces(*lines):
     """Two namespaces, e1 and e2, whose devices "cable" are the ends of a veth pair."""
     for name in "e1", "e2":
         namespace_has_gone(name)
-        command("ip", "netns", "add", name)
+    ip_batch((), "netns add e1", "netns add e2")
     try:
         ip_batch((), "link add cable netns e1 address 02:00:00:00:09:01 type veth "
                  "peer name cable netns e2 address 02:00:00:00:09:02")
@@ -73,8 +74,7 @@ def pair_of_namespaces(*lines):
             ip_batch(("-n", name), "link set cable up", *lines)
         yield
     finally:
-        for name in "e1", "e2":
-            command("ip", "netns", "delete", name)
+        ip_batch((), "netns delete e1", "netns delete e2")
 
 
 def pair_of_ranks(own=("02:00:00:00:09:01", "02:00:00:00:09:02"), **fields):

@@ -138,20 +138,6 @@ plain_python() {
 		saying "greatest rank is 3" 4 "$work/log"
 }
 
-c_and_python_together() {
-	fresh
-	printf '10.1.0.%d\n' 1 2 >"$work/two"
-	onhost h1 $examples/barrier -k "$key" -n "$nonce" "$work/two" >"$work/log" &
-	onhost h2 python3 -B - "$key" "$nonce" "$work/two" <<-'PROGRAM' || return
-	import sys
-	sys.path.insert(0, "libcollsock/examples")
-	import collsock_plain as c
-	hosts = c.read_hosts(sys.argv[3])
-	c.barrier(c.join(hosts, 1, nonce=int(sys.argv[2]), key=c.read_key(sys.argv[1])))
-	PROGRAM
-	wait $! && saying "done after" 1 "$work/log"
-}
-
 # The programs and commands of README in order, as a new user runs them in this tree.
 readme() {
 	local tree=$PWD folder=$work/readme
@@ -225,7 +211,7 @@ without_module() {
 			--key-file "$key" "$work/hosts" 0
 }
 
-plan 23
+plan 22
 check "barriers over the hosts of a file" barrier
 check "barrier over IPv6" barrier_over_ipv6
 check "allreduce gives sum, min and max" allreduce
@@ -235,8 +221,7 @@ check "three ranks on each of three hosts do an allreduce" ranks_of_hosts
 check "ranks of a host that need no result do not wait" ranks_that_do_not_wait
 check "plain Python does all of that" plain_python
 check "plain Python has three ranks on each of two hosts" ranks_in_plain_python
-check "C and Python are ranks of one host" c_and_python_on_one_host
-check "C and Python form one group" c_and_python_together
+check "C and Python are ranks of one host and of one group" c_and_python_on_one_host
 if [ "$(uname -m)" = aarch64 ]; then
 	skip "the programs and commands of README do what it says" "no compiler in the arm64 guest"
 else

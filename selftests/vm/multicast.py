@@ -64,12 +64,12 @@ def make_namespaces():
     """Namespaces whose device "cable" is at a port of a bridge, in a namespace of its own."""
     for name in names + ["bb"]:
         namespace_has_gone(name)
-        command("ip", "netns", "add", name)
-    ip_batch(("-n", "bb"), "link add bridge0 type bridge", "link set bridge0 up")
+    ip_batch((), *(f"netns add {name}" for name in names + ["bb"]),
+             *(f"link add cable netns {name} address {MAC.format(number)} type veth "
+               f"peer name {name} netns bb" for number, name in enumerate(names)))
+    ip_batch(("-n", "bb"), "link add bridge0 type bridge", "link set bridge0 up",
+             *(f"link set {name} master bridge0 up" for name in names))
     for number, name in enumerate(names):
-        ip_batch((), f"link add cable netns {name} address {MAC.format(number)} type veth "
-                 f"peer name {name} netns bb")
-        ip_batch(("-n", "bb"), f"link set {name} master bridge0 up")
         ip_batch(("-n", name), "link set cable up", "link set lo up",
                  f"address add {UDP4.member.format(number + 1)}/24 dev cable",
                  f"address add {UDP6.member.format(number + 1)}/64 dev cable nodad",
@@ -78,8 +78,7 @@ def make_namespaces():
 
 
 def delete_namespaces():
-    for name in names + ["bb"]:
-        command("ip", "netns", "delete", name)
+    ip_batch((), *(f"netns delete {name}" for name in names + ["bb"]))
 
 
 @contextlib.contextmanager
@@ -168,8 +167,9 @@ def copies_of(ranks):
 
 def doctor(name):
     """What the command finds of multicast."""
-    done = subprocess.run(["ip", "netns", "exec", name, TOOL, "-j", "doctor"], text=True,
-                          stdout=subprocess.PIPE, check=False)
+    with on(name):
+        done = subprocess.run([TOOL, "-j", "doctor"], text=True, stdout=subprocess.PIPE,
+                              check=False)
     return [found for found in json.loads(done.stdout) if found["check"] == "multicast"]
 
 
@@ -360,7 +360,8 @@ def a_device_without_multicast_has_no_group():
 def the_command_shows_the_address(name):
     with bridge_of_namespaces():
         ranks = ranks_of(BEARERS[name])
-        shown = json.loads(command("ip", "netns", "exec", "b1", TOOL, "-j", "group"))
+        with on("b1"):
+            shown = json.loads(command(TOOL, "-j", "group"))
         equal("address", shown[0]["multicast"], BEARERS[name].group)
         end(ranks)
 

@@ -70,14 +70,13 @@ def connect(spoke, late=True, cable=None):
 def hosts(*spokes, **options):
     for name in (HUB, *spokes):
         namespace_has_gone(name)
-        command("ip", "netns", "add", name)
+    ip_batch((), *(f"netns add {name}" for name in (HUB, *spokes)))
     try:
         for spoke in spokes:
             connect(spoke, **options)
         yield
     finally:
-        for name in (HUB, *spokes):
-            command("ip", "netns", "delete", name)
+        ip_batch((), *(f"netns delete {name}" for name in (HUB, *spokes)))
 
 
 def ranks_on(*names, family=UDP, each=1, poll_us=MAX_SPIN_US, **fields):

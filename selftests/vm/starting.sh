@@ -106,11 +106,15 @@ ranks_of_three_hosts() {
 
 numbers_of_three_hosts() {
 	local operation
-	for operation in "sum 3" "min 0" "max 2" "product 0"; do
-		# shellcheck disable=SC2016,SC2086 # each host expands it; words
-		each 3 sh -c 'exec collsock allreduce --op $1 --rendezvous 10.1.0.1 --ranks 3 \
-			--rank $COLLSOCK_HOST $COLLSOCK_HOST' sh $operation >"$work/log" || return
-		saying ": ${operation#* }" 3 "$work/log" || return
+	# shellcheck disable=SC2016 # each host expands it
+	each 3 sh -c 'exec collsock allreduce --op sum --rendezvous 10.1.0.1 --ranks 3 \
+		--rank $COLLSOCK_HOST $COLLSOCK_HOST' >"$work/log" && saying ": 3" 3 "$work/log" ||
+		return
+	for operation in "min 1 1 1" "max 3 3 3" "product 6 6 6"; do
+		# shellcheck disable=SC2016 # each rank expands it
+		status 0 collsock run --local 3 sh -c '
+			exec collsock allreduce --op '"${operation%% *}"' $((COLLSOCK_RANK + 1))' &&
+			equal "${operation#* }" "$(paste -s -d ' ' "$work/log")" || return
 	done
 }
 
@@ -177,7 +181,7 @@ check "what the others notice is the end of the program" liveness_is_that_of_the
 check "a program in Python is a rank" python_ranks
 check "a rank whose host has vanished may come again" vanished_host_is_replaced
 check "a barrier of three hosts, twice" ranks_of_three_hosts
-check "an all-reduce of three hosts, by each operator" numbers_of_three_hosts
+check "an all-reduce of three hosts, and one by each operator" numbers_of_three_hosts
 check "an all-reduce of real numbers" real_numbers
 check "run on three hosts" run_on_three_hosts
 check "hosts by name: each finds its rank" hosts_by_name

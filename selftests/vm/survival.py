@@ -6,10 +6,11 @@
 
 import errno
 import signal
+import socket
 import time
 
 from collsock_test import (
-    DISSEMINATION, SOAK, Child, Descriptor, Group, at_least, barrier, command, equal, eventually,
+    ADDRESSES, DISSEMINATION, SOAK, Child, Descriptor, Group, at_least, barrier, equal, eventually,
     ip_batch, link_down, main, make_namespace, namespace_has_gone, netem, outcome, post_once,
     rank_on, refused, seeded, test, test_each, tunables)
 from mixed_load import MixedLoad
@@ -129,11 +130,10 @@ def connections_that_are_idle_are_released_and_open_again():
 
 def know_neighbours(hosts):
     """A failed address resolution would cut hosts off for seconds."""
-    addresses = {host: command("ip", "-n", f"h{host}", "-br", "link", "show", "eth0").split()[2]
-                 for host in hosts}
+    own, link = ADDRESSES[socket.AF_INET], ADDRESSES[socket.AF_PACKET]
     for host in hosts:
         ip_batch(("-n", f"h{host}"),
-                 *(f"neighbour replace 10.1.0.{other} lladdr {addresses[other]} dev eth0 "
+                 *(f"neighbour replace {own.format(other)} lladdr {link.format(other)} dev eth0 "
                    "nud permanent" for other in hosts if other != host))
 
 
