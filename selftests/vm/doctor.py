@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=120 needs=NETFILTER
+# vm: hosts=4 limit=240 needs=NETFILTER
 # suites: check soak
 """collsock doctor finds what is wrong, and says what to do; recipes for firewalls work."""
 

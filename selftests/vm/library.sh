@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=120
+# vm: hosts=4 limit=240
 # suites: check arm64 soak
 #
 # libcollsock and its examples on real sockets: the first commands of a user.

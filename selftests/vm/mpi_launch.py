@@ -13,7 +13,7 @@ BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
 SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1056"
 LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 # A soak has more machines at a time, even if it has no more work
-TIME_LIMIT = 50 * SLOWDOWN * (1 + SOAK // 2)
+TIME_LIMIT = 100 * SLOWDOWN * (1 + SOAK // 2)
 # Of the program latency, and the calls that it measures
 OPERATIONS = {
     "barrier": "MPI_Barrier", "bcast:8": "MPI_Bcast", "reduce:8": "MPI_Reduce",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=120
+# vm: hosts=2 limit=240
 # suites: check soak
 """Settings of the library for MPI, and its messages for impossible ones."""
 
