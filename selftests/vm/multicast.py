@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=900
+# vm: hosts=2 limit=900 once=no
 # suites: check debug soak
 """Multicast ahead of the tree: hosts at the ports of a bridge, over Ethernet and UDP."""
 
