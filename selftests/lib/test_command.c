@@ -270,7 +270,7 @@ TEST(sentences_name_the_rank_and_its_host)
 	r.culprit.told_ms = 100;
 	EXPECT_TRUE(says(&r, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
 	EXPECT_TRUE(says(&r, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
-	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); reported by"));
+	EXPECT_TRUE(says(&r, " not posted it; its host answers (400 ms ago); reported by"));
 	EXPECT_TRUE(says(&r, " reported by host 3, 100 ms ago."));
 	r = report_of(CULPRIT_NOT_POSTED);
 	r.culprit.operation = 11;

@@ -89,7 +89,7 @@ static void sentence_heard(FILE *file, const struct report *r)
 	char text[TEXT_BYTES];
 
 	if (heard_ms != NUMBER_UNKNOWN)
-		fprintf(file, "; its kernel %s (%s ago)",
+		fprintf(file, "; its host %s (%s ago)",
 			heard_ms <= r->liveness_ms ? "answers" : "has not been heard from recently",
 			text_ms(text, heard_ms));
 }
@@ -146,7 +146,7 @@ static void sentence_quiet(FILE *file, const struct report *r)
 	sentence_rank_on_host(file, r);
 	fputs(", or the rank that this one waits for, which it has not reported yet", file);
 	if (r->culprit.heard_ms != NUMBER_UNKNOWN)
-		fprintf(file, "; its kernel was heard from %s ago",
+		fprintf(file, "; its host was heard from %s ago",
 			text_ms(text, r->culprit.heard_ms));
 }
 

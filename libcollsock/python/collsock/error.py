@@ -84,7 +84,8 @@ ADVICE = {
 
 # The same of a rank in user space, where it is something else
 ADVICE_IN_USER_SPACE = {
-    errno.EACCES: "groups with ranks in user space need a key",
+    errno.EACCES: "groups with ranks in user space need a key: give one, or load the module "
+                  "(modprobe collsock)",
     errno.E2BIG: "ranks in user space cannot share a port: give each host as (address, port), with "
                  "ports of their own",
     errno.EADDRINUSE: "another program has the port of this rank: see ss -ulnp",
