@@ -13,7 +13,7 @@
 #include "settings.h"
 
 #define DEFAULT_AFTER		4
-/* For larger payloads some MPIs are faster: Documentation/performance.md, MPI */
+/* For larger payloads some MPIs are faster: Documentation/mpi-performance.md */
 #define DEFAULT_MAX_BYTES	1024
 /*
  * A stream of broadcasts or reductions is acknowledged late, because no messages go back to

@@ -2,7 +2,7 @@
 /*
  * The cost of each step. One instruction counts as one nanosecond, so these are counted
  * instructions (Linux 6.1, QEMU's -icount), and a chosen network. costs/measure counts
- * them; Documentation/performance.md, "Costs", describes how.
+ * them; Documentation/model.md, "Costs", describes how.
  */
 #include <stdlib.h>
 
