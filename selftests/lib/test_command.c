@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the command collsock computes itself: which rank it blames for a wait, the meaning of
- * words, the format of text. The kernel's replies are JSON here.
+ * words, the format of text. The kernel's replies are written as JSON here, by which they become
+ * attributes.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/collsock_netlink.h>
+#include <netlink/msg.h>
+
 #include "command.h"
 #include "culprit.h"
+#include "decode.h"
 #include "firewall.h"
 #include "../harness.h"
 #include "match.h"
@@ -19,12 +24,71 @@
 #define SELF 0
 #define LIVENESS_MS 3000
 
-static struct operation parse(const char *reply)
+static __u64 named(const char *const *names, const char *name)
 {
-	struct json_object *document = json_tokener_parse(reply);
+	__u64 number;
+
+	for (number = 0; names[number]; number++)
+		if (!strcmp(names[number], name))
+			return number;
+	return UINT64_MAX;
+}
+
+static void encode(struct nl_msg *m, const struct decode_field *set, struct json_object *object);
+
+static void encode_value(struct nl_msg *m, const struct decode_field *field,
+			 struct json_object *value)
+{
+	struct nlattr *nest;
+
+	switch (field->kind) {
+	case DECODE_NAME:
+		nla_put_u32(m, field->type, named(field->names, json_object_get_string(value)));
+		break;
+	case DECODE_FLAG:
+		if (json_object_get_boolean(value))
+			nla_put_flag(m, field->type);
+		break;
+	case DECODE_NESTS:
+		nest = nla_nest_start(m, field->type);
+		encode(m, field->set, value);
+		nla_nest_end(m, nest);
+		break;
+	default:
+		nla_put_u64(m, field->type, json_object_get_uint64(value));
+	}
+}
+
+/* Append the members of an object as attributes: the inverse of decode(). */
+static void encode(struct nl_msg *m, const struct decode_field *set, struct json_object *object)
+{
+	const struct decode_field *field;
+	struct json_object *value;
+	size_t i;
+
+	for (field = set; field->name; field++) {
+		if (!json_object_object_get_ex(object, field->name, &value))
+			continue;
+		if (!json_object_is_type(value, json_type_array))
+			encode_value(m, field, value);
+		else
+			for (i = 0; i < json_object_array_length(value); i++)
+				encode_value(m, field, json_object_array_get_idx(value, i));
+	}
+}
+
+static struct operation parse(const char *text)
+{
+	struct json_object *document = json_tokener_parse(text);
+	struct nl_msg *m = nlmsg_alloc();
+	struct reply reply;
 	struct operation o;
 
-	operation_read(&o, document);
+	genlmsg_put(m, 0, 0, 0, 0, 0, COLLSOCK_CMD_OPERATION_GET, 0);
+	encode(m, decode_operation, document);
+	reply = reply_message(nlmsg_data(nlmsg_hdr(m)));
+	operation_read(&o, &reply);
+	nlmsg_free(m);
 	json_object_put(document);
 	return o;
 }

@@ -35,7 +35,7 @@ static void missing_add(struct missing *missing, const struct hosts *hosts, uint
 
 /* A host never heard from is missing itself; others have reported which host they wait for. */
 static void missing_read_operation(struct missing *missing, const struct hosts *hosts,
-				   struct json_object *reply)
+				   const struct reply *reply)
 {
 	struct operation o;
 	size_t i;
@@ -47,37 +47,39 @@ static void missing_read_operation(struct missing *missing, const struct hosts *
 	operation_free(&o);
 }
 
-/* Is it in user space, in another process? */
-static bool missing_is_of_another(struct json_object *group)
+/* Does it run, and is it of the module or of this process? */
+static bool missing_is_ours(const struct reply *group, uint64_t id)
 {
-	uint64_t pid = text_number(group, "pid", 0);
+	return reply_number(group, COLLSOCK_A_GROUP_ID, 0) == id &&
+	       reply_number(group, COLLSOCK_A_GROUP_STATE, COLLSOCK_GROUP_STATE_FAILED) ==
+	       COLLSOCK_GROUP_STATE_RUNNING &&
+	       (!group->pid || group->pid == (uint64_t)getpid());
+}
 
-	return pid && pid != (uint64_t)getpid();
+static void missing_read_group(struct missing *missing, struct netlink *n,
+			       const struct hosts *hosts, const struct reply *group)
+{
+	struct replies operations;
+	size_t i;
+
+	operations = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP,
+				  reply_number(group, COLLSOCK_A_GROUP_HANDLE, 0));
+	for (i = 0; i < operations.count; i++)
+		missing_read_operation(missing, hosts, &operations.reply[i]);
+	replies_free(&operations);
 }
 
 /* Several groups have the same id if others are still lingering. */
 static void missing_read(struct missing *missing, struct netlink *n, uint64_t id,
 			 const struct hosts *hosts)
 {
-	struct json_object *groups, *operations;
-	size_t i, j;
+	struct replies groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0);
+	size_t i;
 
-	groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
-	for (i = 0; i < json_object_array_length(groups); i++) {
-		struct json_object *group = json_object_array_get_idx(groups, i);
-
-		if (text_number(group, "id", 0) != id || missing_is_of_another(group) ||
-		    strcmp(text_string(group, "state", ""), "running"))
-			continue;
-		operations = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET,
-					  COLLSOCK_A_OPERATION_GROUP,
-					  text_number(group, "handle", 0), decode_operation);
-		for (j = 0; j < json_object_array_length(operations); j++)
-			missing_read_operation(missing, hosts,
-					       json_object_array_get_idx(operations, j));
-		json_object_put(operations);
-	}
-	json_object_put(groups);
+	for (i = 0; i < groups.count; i++)
+		if (missing_is_ours(&groups.reply[i], id))
+			missing_read_group(missing, n, hosts, &groups.reply[i]);
+	replies_free(&groups);
 }
 
 static uint64_t missing_join_timeout(struct netlink *n)

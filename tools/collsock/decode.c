@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <arpa/inet.h>
-#include <net/if.h>
-#include <netinet/ether.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +7,6 @@
 
 #include "decode.h"
 #include "text.h"
-
-/* An unsigned number of any valid width; 0 for other lengths */
-static uint64_t decode_number(const struct nlattr *attribute)
-{
-	switch (nla_len(attribute)) {
-	case sizeof(uint8_t):
-		return nla_get_u8(attribute);
-	case sizeof(uint16_t):
-		return nla_get_u16(attribute);
-	case sizeof(uint32_t):
-		return nla_get_u32(attribute);
-	case sizeof(uint64_t):
-		return nla_get_u64(attribute);
-	default:
-		return 0;
-	}
-}
 
 static struct json_object *decode_string(const struct nlattr *attribute)
 {
@@ -37,39 +17,20 @@ static struct json_object *decode_string(const struct nlattr *attribute)
 	return json;
 }
 
-static void decode_mac(char *text, size_t bytes, const unsigned char *mac)
-{
-	snprintf(text, bytes, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
-		 mac[4], mac[5]);
-}
-
-/* By its length: a MAC address, or one of IPv4 or IPv6 */
 static struct json_object *decode_address(const struct nlattr *attribute)
 {
-	char text[INET6_ADDRSTRLEN] = "";
+	char text[REPLY_ADDRESS_BYTES];
 
-	switch (nla_len(attribute)) {
-	case sizeof(struct in_addr):
-		inet_ntop(AF_INET, nla_data(attribute), text, sizeof(text));
-		break;
-	case sizeof(struct in6_addr):
-		inet_ntop(AF_INET6, nla_data(attribute), text, sizeof(text));
-		break;
-	case sizeof(struct ether_addr):
-		decode_mac(text, sizeof(text), nla_data(attribute));
-		break;
-	}
+	reply_address(text, attribute);
 	return text_json(text);
 }
 
-/* In the form that getaddrinfo(3) accepts: fe80::1%eth0, or with the index of the interface */
 static struct json_object *decode_scope(struct json_object *address, uint64_t index)
 {
-	char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE], name[IF_NAMESIZE];
+	char text[REPLY_ADDRESS_BYTES];
 
-	if (!if_indextoname(index, name))
-		snprintf(name, sizeof(name), "%u", (unsigned int)index);
-	snprintf(text, sizeof(text), "%s%%%s", json_object_get_string(address), name);
+	snprintf(text, sizeof(text), "%s", json_object_get_string(address));
+	reply_add_scope(text, index);
 	return text_json(text);
 }
 
@@ -106,7 +67,9 @@ static struct json_object *decode_hex(uint64_t number)
 static struct json_object *decode_nest(const struct decode_field *set,
 				       const struct nlattr *attribute)
 {
-	return decode(set, nla_data(attribute), nla_len(attribute));
+	struct reply nest = reply_nest(attribute);
+
+	return decode(set, &nest);
 }
 
 /* NULL if the attribute is to be omitted. @object: what was decoded before */
@@ -114,7 +77,7 @@ static struct json_object *decode_attribute(const struct decode_field *field,
 					    const struct nlattr *attribute,
 					    struct json_object *object)
 {
-	uint64_t number = decode_number(attribute);
+	uint64_t number = reply_value(attribute);
 
 	switch (field->kind) {
 	case DECODE_HEX:
@@ -146,7 +109,7 @@ static bool decode_is_array(const struct decode_field *field)
 	return field->kind == DECODE_NUMBERS || field->kind == DECODE_NESTS;
 }
 
-struct json_object *decode(const struct decode_field *set, struct nlattr *head, int bytes)
+struct json_object *decode(const struct decode_field *set, const struct reply *reply)
 {
 	struct json_object *object = json_object_new_object(), *array, *value;
 	const struct decode_field *field;
@@ -160,7 +123,7 @@ struct json_object *decode(const struct decode_field *set, struct nlattr *head, 
 			json_object_object_add(object, field->name, array);
 		if (field->kind == DECODE_FLAG)
 			json_object_object_add(object, field->name, json_object_new_boolean(0));
-		nla_for_each_attr(attribute, head, bytes, left) {
+		nla_for_each_attr(attribute, reply->head, reply->bytes, left) {
 			if (nla_type(attribute) != field->type)
 				continue;
 			value = decode_attribute(field, attribute, object);
@@ -170,5 +133,17 @@ struct json_object *decode(const struct decode_field *set, struct nlattr *head, 
 				json_object_object_add(object, field->name, value);
 		}
 	}
+	if (reply->pid)
+		text_put(object, "pid", reply->pid);
 	return object;
+}
+
+struct json_object *decode_all(const struct decode_field *set, const struct replies *replies)
+{
+	struct json_object *all = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < replies->count; i++)
+		json_object_array_add(all, decode(set, &replies->reply[i]));
+	return all;
 }

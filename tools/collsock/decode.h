@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The attributes of the netlink family (Documentation/netlink/specs/collsock.yaml) as JSON
- * objects, for commands that print lists as JSON or as tables. Commands that evaluate them
- * read them into a structure first (operation.h). Keys are the names of the specification,
- * with _ for -. Attributes that the kernel did not send are absent; flags are always true
- * or false.
+ * Replies as JSON objects, for commands that print lists as JSON or as tables. Keys are the names
+ * of the specification, with _ for -. Attributes that the kernel did not send are absent; flags
+ * are always true or false.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -12,7 +10,8 @@
 #include <stdint.h>
 
 #include <json-c/json.h>
-#include <netlink/attr.h>
+
+#include "reply.h"
 
 enum decode_kind {
 	DECODE_NUMBER,
@@ -57,7 +56,10 @@ extern const struct decode_field decode_user[];
 extern const struct decode_field decode_device[];
 extern const struct decode_field decode_notice[];
 
-/* Decode attributes into an object. */
-struct json_object *decode(const struct decode_field *set, struct nlattr *head, int bytes);
+/* Decode a reply into an object; that of a group in user space has the member "pid". */
+struct json_object *decode(const struct decode_field *set, const struct reply *reply);
+
+/* Decode replies into an array of objects. */
+struct json_object *decode_all(const struct decode_field *set, const struct replies *replies);
 
 #endif

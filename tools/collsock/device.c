@@ -38,7 +38,7 @@ static void device_show(void)
 	size_t i;
 
 	netlink_open(&n);
-	all = netlink_dump(&n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
+	all = netlink_list(&n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
 	for (i = 0; i < json_object_array_length(all); i++)
 		device_describe(json_object_array_get_idx(all, i));
 	table_show(columns, all);

@@ -99,6 +99,8 @@ long doctor_read_number(const char *path)
 
 static void doctor_gather(struct doctor *d)
 {
+	struct replies groups;
+
 	d->findings = json_object_new_array();
 	d->port = COLLSOCK_PORT;
 	d->connected = !netlink_connect(&d->n);
@@ -106,10 +108,12 @@ static void doctor_gather(struct doctor *d)
 		return;
 	d->net = netlink_get(&d->n, COLLSOCK_CMD_NET_GET, decode_net);
 	d->port = text_number(d->net, "port", COLLSOCK_PORT);
-	d->groups = netlink_dump(&d->n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
-	d->members = groups_dump(&d->n, d->groups, COLLSOCK_CMD_HOST_GET, COLLSOCK_A_HOST_GROUP,
+	groups = netlink_dump(&d->n, COLLSOCK_CMD_GROUP_GET, 0, 0);
+	d->groups = decode_all(decode_group, &groups);
+	d->members = groups_list(&d->n, &groups, COLLSOCK_CMD_HOST_GET, COLLSOCK_A_HOST_GROUP,
 				 decode_host);
-	d->early_packets = netlink_dump(&d->n, COLLSOCK_CMD_EARLY_PACKET_GET, 0, 0,
+	replies_free(&groups);
+	d->early_packets = netlink_list(&d->n, COLLSOCK_CMD_EARLY_PACKET_GET, 0, 0,
 					decode_early_packet);
 }
 

@@ -87,7 +87,7 @@ void doctor_ethernet(struct doctor *d)
 	struct json_object *all;
 	size_t i, count;
 
-	all = netlink_dump(&d->n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
+	all = netlink_list(&d->n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
 	count = json_object_array_length(all);
 	if (!count)
 		doctor_say(d, DOCTOR_OK, NULL,

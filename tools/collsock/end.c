@@ -12,15 +12,15 @@
 #include "process.h"
 #include "text.h"
 
-static void end_group(struct netlink *n, struct json_object *group)
+static void end_group(struct netlink *n, const struct reply *group)
 {
 	struct nl_msg *message;
 
-	if (text_number(group, "pid", 0))
-		errx(EXIT_ERROR, "group %s is in user space: end its process, %s",
-		     text_string(group, "handle", ""), text_string(group, "pid", ""));
+	if (group->pid)
+		errx(EXIT_ERROR, "group %u is in user space: end its process, %ju",
+		     groups_handle(group), (uintmax_t)group->pid);
 	message = netlink_message(n, COLLSOCK_CMD_GROUP_END, 0);
-	if (nla_put_u32(message, COLLSOCK_A_GROUP_HANDLE, text_number(group, "handle", 0)))
+	if (nla_put_u32(message, COLLSOCK_A_GROUP_HANDLE, groups_handle(group)))
 		errx(EXIT_ERROR, "no memory for a request");
 	netlink_do(n, message, NULL);
 	/* It may have ended by itself meanwhile. */
@@ -29,22 +29,25 @@ static void end_group(struct netlink *n, struct json_object *group)
 }
 
 /* The ranks that have joined, with their processes */
-static struct json_object *end_holders(struct netlink *n, struct json_object *group)
+static struct json_object *end_holders(struct netlink *n, const struct reply *group)
 {
-	struct json_object *ranks, *there = json_object_new_array();
+	struct json_object *there = json_object_new_array(), *rank;
+	const struct reply *reply;
+	struct replies ranks;
 	size_t i;
 
 	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP,
-			     text_number(group, "handle", 0), decode_rank);
-	for (i = 0; i < json_object_array_length(ranks); i++) {
-		struct json_object *rank = json_object_array_get_idx(ranks, i);
-
-		if (strcmp(text_string(rank, "state", ""), "joined"))
+			     groups_handle(group));
+	for (i = 0; i < ranks.count; i++) {
+		reply = &ranks.reply[i];
+		if (reply_number(reply, COLLSOCK_A_RANK_STATE, COLLSOCK_RANK_STATE_ABSENT) !=
+		    COLLSOCK_RANK_STATE_JOINED)
 			continue;
+		rank = decode(decode_rank, reply);
 		process_describe(rank);
-		json_object_array_add(there, json_object_get(rank));
+		json_object_array_add(there, rank);
 	}
-	json_object_put(ranks);
+	replies_free(&ranks);
 	return there;
 }
 
@@ -66,18 +69,19 @@ static void end_print(struct json_object *ended)
 
 int end_command(char **words)
 {
-	struct json_object *groups, *ended = json_object_new_array();
+	struct json_object *ended = json_object_new_array(), *one;
+	const struct reply *group;
+	struct replies groups;
 	struct netlink n;
 	size_t i;
 
 	netlink_open_to_look(&n);
 	groups = groups_named(&n, words);
-	for (i = 0; i < json_object_array_length(groups); i++) {
-		struct json_object *group = json_object_array_get_idx(groups, i), *one;
-
+	for (i = 0; i < groups.count; i++) {
+		group = &groups.reply[i];
 		one = json_object_new_object();
-		text_put(one, "handle", text_number(group, "handle", 0));
-		text_put(one, "id", text_number(group, "id", 0));
+		text_put(one, "handle", groups_handle(group));
+		text_put(one, "id", reply_number(group, COLLSOCK_A_GROUP_ID, 0));
 		json_object_object_add(one, "holders", end_holders(&n, group));
 		end_group(&n, group);
 		json_object_array_add(ended, one);
@@ -87,7 +91,7 @@ int end_command(char **words)
 	if (options.json)
 		text_print(json_object_get(ended));
 	json_object_put(ended);
-	json_object_put(groups);
+	replies_free(&groups);
 	netlink_close(&n);
 	return EXIT_DONE;
 }

@@ -6,30 +6,44 @@
 #include "netlink.h"
 
 /**
+ * struct group_addresses - addresses of the hosts of a group
+ * @text: the address of each host by its index; NULL if it is not known
+ * @count: number of @text
+ */
+struct group_addresses {
+	char	**text;
+	size_t	count;
+};
+
+/**
  * groups_select() - the groups named on the command line
  * @n: the connection
  * @words: [show] [[group] HANDLE | id ID], and no more; without words all groups
  *
  * Exits with a message if there is no such group.
  *
- * Return: an array of groups.
+ * Return: the groups, to be freed.
  */
-struct json_object *groups_select(struct netlink *n, char **words);
+struct replies groups_select(struct netlink *n, char **words);
 
 /* The same, but the words must name a group. */
-struct json_object *groups_named(struct netlink *n, char **words);
+struct replies groups_named(struct netlink *n, char **words);
+
+/* The handle of a group */
+uint32_t groups_handle(const struct reply *group);
 
 /*
- * Dump the objects of all these groups into one array: COLLSOCK_CMD_*_GET and its attribute
+ * List the objects of all these groups in one array: COLLSOCK_CMD_*_GET and its attribute
  * for the group.
  */
-struct json_object *groups_dump(struct netlink *n, struct json_object *groups, uint8_t command,
+struct json_object *groups_list(struct netlink *n, const struct replies *groups, uint8_t command,
 				int attribute, const struct decode_field *set);
 
-/* The hosts of one group by index, as far as known */
-struct json_object *groups_hosts(struct netlink *n, struct json_object *group);
+/* The addresses of the hosts of one group, to be freed */
+struct group_addresses groups_addresses(struct netlink *n, const struct reply *group);
+void groups_free_addresses(struct group_addresses *addresses);
 
 /* The address of one of these hosts, or NULL */
-const char *groups_address(struct json_object *hosts, uint64_t host);
+const char *groups_address(const struct group_addresses *addresses, uint64_t host);
 
 #endif

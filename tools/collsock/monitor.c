@@ -244,6 +244,13 @@ static void monitor_look(struct monitor *m)
 
 /* ---- events ---- */
 
+static void monitor_on_notice(const struct genlmsghdr *head)
+{
+	struct reply notice = reply_message(head);
+
+	monitor_tell(decode(decode_notice, &notice));
+}
+
 static int monitor_on_message(struct nl_msg *message, void *context)
 {
 	struct nlmsghdr *header = nlmsg_hdr(message);
@@ -253,8 +260,7 @@ static int monitor_on_message(struct nl_msg *message, void *context)
 	if (header->nlmsg_type == GENL_ID_CTRL)
 		monitor_on_family(n, header);
 	else if (header->nlmsg_type == n->family && head->cmd == COLLSOCK_CMD_NOTICE)
-		monitor_tell(decode(decode_notice, genlmsg_attrdata(head, 0),
-				    genlmsg_attrlen(head, 0)));
+		monitor_on_notice(head);
 	return NL_OK;
 }
 

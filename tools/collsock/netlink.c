@@ -23,17 +23,15 @@
 #define BETWEEN_ATTEMPTS_US 20000
 
 /**
- * struct reply - the reply to a request
+ * struct exchange - a request, and what is received
  * @n: the connection
- * @set: attributes of replies, or NULL
- * @one: the reply
- * @all: array of the replies of a dump
+ * @awaits_reply: not only an acknowledgment
+ * @replies: the replies
  */
-struct reply {
-	struct netlink			*n;
-	const struct decode_field	*set;
-	struct json_object		*one;
-	struct json_object		*all;
+struct exchange {
+	struct netlink	*n;
+	bool		awaits_reply;
+	struct replies	replies;
 };
 
 int netlink_connect(struct netlink *n)
@@ -114,14 +112,14 @@ static int netlink_on_error(struct sockaddr_nl *from, struct nlmsgerr *error, vo
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)error - 1;
 	size_t skip = sizeof(*head) + sizeof(*error);
-	struct reply *reply = context;
+	struct exchange *x = context;
 
 	(void)from;
-	reply->n->error = -error->error;
+	x->n->error = -error->error;
 	if (!(head->nlmsg_flags & NLM_F_CAPPED))
 		skip += NLMSG_ALIGN(error->msg.nlmsg_len - sizeof(error->msg));
 	if (head->nlmsg_flags & NLM_F_ACK_TLVS && head->nlmsg_len > skip)
-		netlink_take_text(reply->n, (const char *)head + skip, head->nlmsg_len - skip);
+		netlink_take_text(x->n, (const char *)head + skip, head->nlmsg_len - skip);
 	return NL_STOP;
 }
 
@@ -129,15 +127,15 @@ static int netlink_on_error(struct sockaddr_nl *from, struct nlmsgerr *error, vo
 static int netlink_on_finish(struct nl_msg *message, void *context)
 {
 	const struct nlmsghdr *head = nlmsg_hdr(message);
-	struct reply *reply = context;
+	struct exchange *x = context;
 	int status = 0;
 
 	if (nlmsg_datalen(head) >= (int)sizeof(status))
 		memcpy(&status, nlmsg_data(head), sizeof(status));
 	if (status < 0) {
-		reply->n->error = -status;
+		x->n->error = -status;
 		if (head->nlmsg_flags & NLM_F_ACK_TLVS)
-			netlink_take_text(reply->n, (const char *)nlmsg_data(head) + sizeof(status),
+			netlink_take_text(x->n, (const char *)nlmsg_data(head) + sizeof(status),
 					  nlmsg_datalen(head) - sizeof(status));
 	}
 	return NL_STOP;
@@ -161,39 +159,31 @@ static int netlink_on_acknowledgment(struct nl_msg *message, void *context)
 static int netlink_on_reply(struct nl_msg *message, void *context)
 {
 	struct genlmsghdr *head = nlmsg_data(nlmsg_hdr(message));
-	struct reply *reply = context;
-	struct json_object *object;
+	struct reply reply = reply_message(head);
+	struct exchange *x = context;
 
-	if (!reply->set || head->cmd == COLLSOCK_CMD_DUMP_BEGUN)
-		return NL_OK;
-	object = decode(reply->set, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0));
-	if (reply->all) {
-		json_object_array_add(reply->all, object);
-	} else {
-		json_object_put(reply->one);
-		reply->one = object;
-	}
+	if (x->awaits_reply && head->cmd != COLLSOCK_CMD_DUMP_BEGUN)
+		replies_add(&x->replies, &reply);
 	return NL_OK;
 }
 
 /* Send, and receive the reply. Return: libnl's status; the kernel's error is in @n. */
-static int netlink_exchange(struct netlink *n, struct nl_msg *message, struct reply *reply)
+static int netlink_exchange(struct netlink *n, struct nl_msg *message, struct exchange *x)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int status;
 
 	if (!cb)
 		errx(EXIT_ERROR, "no memory for a request");
-	reply->n = n;
-	if (reply->all)
-		json_object_array_del_idx(reply->all, 0, json_object_array_length(reply->all));
+	x->n = n;
+	replies_free(&x->replies);
 	n->error = 0;
 	*n->text = '\0';
-	nl_cb_err(cb, NL_CB_CUSTOM, netlink_on_error, reply);
+	nl_cb_err(cb, NL_CB_CUSTOM, netlink_on_error, x);
 	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, netlink_on_sequence, NULL);
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, netlink_on_reply, reply);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, netlink_on_finish, reply);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, netlink_on_acknowledgment, reply);
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, netlink_on_reply, x);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, netlink_on_finish, x);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, netlink_on_acknowledgment, x);
 	status = nl_send_auto(n->socket, message);
 	if (status >= 0)
 		status = nl_recvmsgs(n->socket, cb);
@@ -205,15 +195,15 @@ static int netlink_exchange(struct netlink *n, struct nl_msg *message, struct re
  * The same, again and again for a while if this user looks too often, or if the namespace is
  * busy. The message is freed.
  */
-static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
+static int netlink_converse(struct netlink *n, struct nl_msg *message, struct exchange *x)
 {
 	int attempt, status;
 
 	for (attempt = 0; attempt < BUSY_ATTEMPTS; attempt++) {
 		if (attempt)
 			usleep(BETWEEN_ATTEMPTS_US);
-		status = netlink_exchange(n, message, reply);
-		if (n->error != EAGAIN && (!reply->set || n->error != EBUSY))
+		status = netlink_exchange(n, message, x);
+		if (n->error != EAGAIN && (!x->awaits_reply || n->error != EBUSY))
 			break;
 	}
 	nlmsg_free(message);
@@ -225,7 +215,8 @@ static int netlink_converse(struct netlink *n, struct nl_msg *message, struct re
 struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 			       const struct decode_field *set)
 {
-	struct reply reply = { .set = set };
+	struct exchange x = { .awaits_reply = set };
+	struct json_object *object = NULL;
 	int status;
 
 	/* Read one message: the reply, or else the acknowledgment */
@@ -233,12 +224,15 @@ struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 		nl_socket_disable_auto_ack(n->socket);
 	else
 		nl_socket_enable_auto_ack(n->socket);
-	status = netlink_converse(n, message, &reply);
+	status = netlink_converse(n, message, &x);
 	if (status < 0 && !n->error) {
 		n->error = EIO;
 		snprintf(n->text, sizeof(n->text), "netlink: %s", nl_geterror(status));
 	}
-	return reply.one;
+	if (x.replies.count)
+		object = decode(set, &x.replies.reply[x.replies.count - 1]);
+	replies_free(&x.replies);
+	return object;
 }
 
 struct json_object *netlink_get(struct netlink *n, uint8_t command,
@@ -258,10 +252,10 @@ static bool netlink_is_gone(const struct netlink *n, int attribute)
 	return attribute && (n->error == ENOENT || n->error == ESRCH);
 }
 
-static struct json_object *netlink_dump_module(struct netlink *n, uint8_t command, int attribute,
-					       uint32_t handle, const struct decode_field *set)
+static struct replies netlink_dump_module(struct netlink *n, uint8_t command, int attribute,
+					  uint32_t handle)
 {
-	struct reply reply = { .set = set, .all = json_object_new_array() };
+	struct exchange x = { .awaits_reply = true };
 	struct nl_msg *message;
 	int attempt, status;
 
@@ -270,33 +264,40 @@ static struct json_object *netlink_dump_module(struct netlink *n, uint8_t comman
 		if (attribute && nla_put_u32(message, attribute, handle))
 			errx(EXIT_ERROR, "no memory for a request");
 		nl_socket_disable_auto_ack(n->socket);
-		status = netlink_converse(n, message, &reply);
+		status = netlink_converse(n, message, &x);
 		if (netlink_is_gone(n, attribute))
-			return reply.all;
+			return x.replies;
 		if (n->error)
 			netlink_fail(n, "the module's answer");
 		if (status != -NLE_DUMP_INTR && status < 0)
 			errx(EXIT_ERROR, "netlink: %s", nl_geterror(status));
 		if (status >= 0)
-			return reply.all;
+			return x.replies;
 		usleep(BETWEEN_ATTEMPTS_US);
 	}
 	warnx("groups changed while they were listed: the list may be incomplete");
-	return reply.all;
+	return x.replies;
 }
 
-struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
-				 uint32_t handle, const struct decode_field *set)
+struct replies netlink_dump(struct netlink *n, uint8_t command, int attribute, uint32_t handle)
 {
-	struct json_object *all;
+	struct replies all = { };
 
 	if (netlink_has_module(n) && !userspace_has(handle))
-		all = netlink_dump_module(n, command, attribute, handle, set);
-	else
-		all = json_object_new_array();
+		all = netlink_dump_module(n, command, attribute, handle);
 	if (!attribute || userspace_has(handle))
-		userspace_dump(all, command, handle, set);
+		userspace_dump(&all, command, attribute, handle);
 	return all;
+}
+
+struct json_object *netlink_list(struct netlink *n, uint8_t command, int attribute,
+				 uint32_t handle, const struct decode_field *set)
+{
+	struct replies all = netlink_dump(n, command, attribute, handle);
+	struct json_object *list = decode_all(set, &all);
+
+	replies_free(&all);
+	return list;
 }
 
 noreturn void netlink_fail(const struct netlink *n, const char *what)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests to the module by generic netlink; replies are JSON objects (decode.h). */
+/* Requests to the module by generic netlink, and its replies */
 #ifndef NETLINK_H
 #define NETLINK_H
 
@@ -72,14 +72,16 @@ struct json_object *netlink_get(struct netlink *n, uint8_t command,
  * @command: the command
  * @attribute: attribute for the group's handle, or 0 for all groups
  * @handle: of the group
- * @set: attributes of each reply
  *
  * Groups in user space of this user are among them. A group that ends meanwhile has no objects.
  * Exits on any other failure.
  *
- * Return: an array.
+ * Return: a reply for each, to be freed.
  */
-struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
+struct replies netlink_dump(struct netlink *n, uint8_t command, int attribute, uint32_t handle);
+
+/* The same, decoded into an array of objects with the attributes of @set. */
+struct json_object *netlink_list(struct netlink *n, uint8_t command, int attribute,
 				 uint32_t handle, const struct decode_field *set);
 
 /* Exit with the kernel's message and advice. */

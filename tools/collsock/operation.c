@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <linux/collsock.h>
+#include <linux/collsock_netlink.h>
 
 #include "command.h"
 #include "operation.h"
 #include "text.h"
-
-static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 
 /*
  * Which ranks wait for which in an operation. In one that is not listed (reduce, gather, scans, or
@@ -27,14 +25,21 @@ static const struct operation_roles {
 	[COLLSOCK_REDUCE_SCATTER_BLOCK] = { .all_receive = true },
 };
 
-static struct operation_roles operation_roles_of(const char *kind)
+static struct operation_roles operation_roles_of(uint64_t kind)
 {
-	size_t i;
+	if (kind >= COLLSOCK_MAX_OPERATIONS)
+		return (struct operation_roles){ };
+	return operation_roles[kind];
+}
 
-	for (i = 0; i < sizeof(operation_names) / sizeof(*operation_names); i++)
-		if (operation_names[i] && !strcmp(operation_names[i], kind))
-			return operation_roles[i];
-	return (struct operation_roles){ };
+/* One from a newer kernel is shown as a number. */
+static char *operation_name(uint64_t kind)
+{
+	static const char *const names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
+
+	if (kind < sizeof(names) / sizeof(*names) && names[kind])
+		return text_format("%s", names[kind]);
+	return kind == NUMBER_UNKNOWN ? text_format("?") : text_format("%ju", (uintmax_t)kind);
 }
 
 static void *operation_array(size_t count, size_t bytes)
@@ -46,83 +51,110 @@ static void *operation_array(size_t count, size_t bytes)
 	return array;
 }
 
-static size_t operation_length(struct json_object *array)
+/* A number that is unknown if it is absent */
+static uint64_t operation_known(const struct reply *reply, int type)
 {
-	return array ? json_object_array_length(array) : 0;
+	return reply_number(reply, type, NUMBER_UNKNOWN);
 }
 
-static enum operation_state operation_read_state(struct json_object *reply)
+static enum operation_state operation_read_state(const struct reply *reply)
 {
-	const char *state = text_string(reply, "state", "");
-
-	if (!strcmp(state, "running"))
+	switch (reply_number(reply, COLLSOCK_A_OPERATION_STATE, COLLSOCK_OPERATION_STATE_DONE)) {
+	case COLLSOCK_OPERATION_STATE_EARLY:
+		return OPERATION_EARLY;
+	case COLLSOCK_OPERATION_STATE_RUNNING:
 		return OPERATION_RUNNING;
-	return strcmp(state, "early") ? OPERATION_OVER : OPERATION_EARLY;
-}
-
-/* The ranks here that have not posted, without those that no other rank waits for */
-static void operation_read_ranks(struct operation *o, struct json_object *reply,
-				 bool root_contributes)
-{
-	struct json_object *missing = json_object_object_get(reply, "missing_rank");
-	uint64_t root = text_number(reply, "root", NUMBER_UNKNOWN), rank;
-	size_t i, count = operation_length(missing);
-
-	o->ranks = operation_array(count, sizeof(*o->ranks));
-	for (i = 0; i < count; i++) {
-		rank = json_object_get_uint64(json_object_array_get_idx(missing, i));
-		if (!root_contributes || rank == root)
-			o->ranks[o->rank_count++] = rank;
+	default:
+		return OPERATION_OVER;
 	}
 }
 
-static enum operation_host_state operation_read_host_state(struct json_object *missing)
+/* The ranks here that have not posted, without those that no other rank waits for */
+static void operation_read_ranks(struct operation *o, const struct reply *reply,
+				 bool root_contributes)
 {
-	const char *state = text_string(missing, "state", "");
+	uint64_t root = operation_known(reply, COLLSOCK_A_OPERATION_ROOT);
+	const int type = COLLSOCK_A_OPERATION_MISSING_RANK;
+	const struct nlattr *attribute;
+	int left;
 
-	if (!strcmp(state, "left") || !strcmp(state, "dead"))
-		return OPERATION_HOST_GONE;
-	if (!strcmp(state, "unheard") || !strcmp(state, "unknown"))
-		return OPERATION_HOST_UNHEARD;
-	return OPERATION_HOST_HEARD;
+	o->ranks = operation_array(reply_count(reply, type), sizeof(*o->ranks));
+	nla_for_each_attr(attribute, reply->head, reply->bytes, left) {
+		if (nla_type(attribute) != type)
+			continue;
+		if (!root_contributes || reply_value(attribute) == root)
+			o->ranks[o->rank_count++] = reply_value(attribute);
+	}
 }
 
-static void operation_read_host(struct operation_host *host, struct json_object *missing)
+static enum operation_host_state operation_read_host_state(const struct reply *missing)
+{
+	switch (reply_number(missing, COLLSOCK_A_MISSING_STATE, COLLSOCK_HOST_STATE_HEARD)) {
+	case COLLSOCK_HOST_STATE_LEFT:
+	case COLLSOCK_HOST_STATE_DEAD:
+		return OPERATION_HOST_GONE;
+	case COLLSOCK_HOST_STATE_UNHEARD:
+	case COLLSOCK_HOST_STATE_UNKNOWN:
+		return OPERATION_HOST_UNHEARD;
+	default:
+		return OPERATION_HOST_HEARD;
+	}
+}
+
+static uint64_t operation_read_awaited_rank(const struct reply *missing)
+{
+	uint64_t rank = reply_number(missing, COLLSOCK_A_MISSING_AWAITS_RANK, COLLSOCK_NO_RANK);
+
+	return rank == COLLSOCK_NO_RANK ? NUMBER_UNKNOWN : rank;
+}
+
+static void operation_read_host(struct operation_host *host, const struct reply *missing)
 {
 	*host = (struct operation_host){
-		.host		  = text_number(missing, "host", NUMBER_UNKNOWN),
-		.state		  = operation_read_host_state(missing),
-		.rank		  = text_number(missing, "rank", NUMBER_UNKNOWN),
-		.heard_ms	  = text_number(missing, "heard_ms", NUMBER_UNKNOWN),
-		.silent_ms	  = text_number(missing, "silent_ms", 0),
-		.awaits_host	  = text_number(missing, "awaits_host", NUMBER_UNKNOWN),
-		.awaits_rank	  = text_number(missing, "awaits_rank", NUMBER_UNKNOWN),
-		.awaits_operation = text_number(missing, "awaits_operation", NUMBER_UNKNOWN),
-		.awaits_ms	  = text_number(missing, "awaits_ms", 0),
-		.awaits_said	  = text_flag(missing, "awaits_said"),
-		.told_ms	  = text_number(missing, "told_ms", 0),
+		.host	     = operation_known(missing, COLLSOCK_A_MISSING_HOST),
+		.state	     = operation_read_host_state(missing),
+		.rank	     = operation_known(missing, COLLSOCK_A_MISSING_RANK),
+		.heard_ms    = operation_known(missing, COLLSOCK_A_MISSING_HEARD_MS),
+		.silent_ms   = reply_number(missing, COLLSOCK_A_MISSING_SILENT_MS, 0),
+		.awaits_host = operation_known(missing, COLLSOCK_A_MISSING_AWAITS_HOST),
+		.awaits_rank = operation_read_awaited_rank(missing),
+		.awaits_operation = operation_known(missing, COLLSOCK_A_MISSING_AWAITS_OPERATION),
+		.awaits_ms   = reply_number(missing, COLLSOCK_A_MISSING_AWAITS_MS, 0),
+		.awaits_said = reply_has(missing, COLLSOCK_A_MISSING_AWAITS_SAID),
+		.told_ms     = reply_number(missing, COLLSOCK_A_MISSING_TOLD_MS, 0),
 	};
 }
 
-void operation_read(struct operation *o, struct json_object *reply)
+static void operation_read_hosts(struct operation *o, const struct reply *reply)
 {
-	struct json_object *missing = json_object_object_get(reply, "missing");
-	const char *kind = text_string(reply, "operation", "?");
+	const int type = COLLSOCK_A_OPERATION_MISSING;
+	const struct nlattr *attribute;
+	struct reply missing;
+	int left;
+
+	o->hosts = operation_array(reply_count(reply, type), sizeof(*o->hosts));
+	nla_for_each_attr(attribute, reply->head, reply->bytes, left) {
+		if (nla_type(attribute) != type)
+			continue;
+		missing = reply_nest(attribute);
+		operation_read_host(&o->hosts[o->host_count++], &missing);
+	}
+}
+
+void operation_read(struct operation *o, const struct reply *reply)
+{
+	uint64_t kind = operation_known(reply, COLLSOCK_A_OPERATION_OPERATION);
 	struct operation_roles roles = operation_roles_of(kind);
-	size_t i;
 
 	*o = (struct operation){
-		.number		= text_number(reply, "number", 0),
-		.kind		= text_format("%s", kind),
-		.state		= operation_read_state(reply),
-		.waited_ms	= text_number(reply, "waited_ms", NUMBER_UNKNOWN),
-		.all_receive	= roles.all_receive,
-		.host_count	= operation_length(missing),
+		.number	     = reply_number(reply, COLLSOCK_A_OPERATION_NUMBER, 0),
+		.kind	     = operation_name(kind),
+		.state	     = operation_read_state(reply),
+		.waited_ms   = operation_known(reply, COLLSOCK_A_OPERATION_WAITED_MS),
+		.all_receive = roles.all_receive,
 	};
 	operation_read_ranks(o, reply, roles.root_contributes);
-	o->hosts = operation_array(o->host_count, sizeof(*o->hosts));
-	for (i = 0; i < o->host_count; i++)
-		operation_read_host(&o->hosts[i], json_object_array_get_idx(missing, i));
+	operation_read_hosts(o, reply);
 }
 
 void operation_free(struct operation *o)

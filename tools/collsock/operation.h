@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One operation as the kernel of this host sees it: read once from its reply
- * (decode_operation), so that other code does not depend on attribute names.
+ * One operation as the kernel of this host sees it: read once from its reply, so that other code
+ * does not depend on attributes.
  */
 #ifndef OPERATION_H
 #define OPERATION_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <json-c/json.h>
+#include "reply.h"
 
 enum operation_state {
 	OPERATION_EARLY,	/* packets for it have arrived, no rank here has posted it */
@@ -79,7 +79,7 @@ struct operation {
 };
 
 /* Read the kernel's reply about an operation. */
-void operation_read(struct operation *o, struct json_object *reply);
+void operation_read(struct operation *o, const struct reply *reply);
 void operation_free(struct operation *o);
 
 /* Does it wait for any rank? */

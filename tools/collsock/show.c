@@ -46,11 +46,13 @@ int show_group(char **words)
 		{ }
 	};
 	struct json_object *groups;
+	struct replies selected;
 	struct netlink n;
 	size_t i;
 
 	netlink_open_to_look(&n);
-	groups = groups_select(&n, words);
+	selected = groups_select(&n, words);
+	groups = decode_all(decode_group, &selected);
 	for (i = 0; i < json_object_array_length(groups); i++) {
 		struct json_object *group = json_object_array_get_idx(groups, i);
 
@@ -63,6 +65,7 @@ int show_group(char **words)
 		table_show(columns, groups);
 	else
 		json_object_put(groups);
+	replies_free(&selected);
 	netlink_close(&n);
 	return EXIT_DONE;
 }
@@ -80,14 +83,14 @@ int show_host(char **words)
 		{ "STATE",	"state" },
 		{ }
 	};
-	struct json_object *groups;
+	struct replies groups;
 	struct netlink n;
 
 	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
-	table_show(columns, groups_dump(&n, groups, COLLSOCK_CMD_HOST_GET, COLLSOCK_A_HOST_GROUP,
+	table_show(columns, groups_list(&n, &groups, COLLSOCK_CMD_HOST_GET, COLLSOCK_A_HOST_GROUP,
 					decode_host));
-	json_object_put(groups);
+	replies_free(&groups);
 	netlink_close(&n);
 	return EXIT_DONE;
 }
@@ -105,39 +108,41 @@ int show_rank(char **words)
 		{ "COMMAND",	"command" },
 		{ }
 	};
-	struct json_object *groups, *ranks;
+	struct json_object *ranks;
+	struct replies groups;
 	struct netlink n;
 	size_t i;
 
 	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
-	ranks = groups_dump(&n, groups, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, decode_rank);
+	ranks = groups_list(&n, &groups, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, decode_rank);
 	for (i = 0; i < json_object_array_length(ranks); i++)
 		process_describe(json_object_array_get_idx(ranks, i));
 	table_show(columns, ranks);
-	json_object_put(groups);
+	replies_free(&groups);
 	netlink_close(&n);
 	return EXIT_DONE;
 }
 
 /* Add the peers of a group, with their addresses. */
-static void show_add_peers(struct netlink *n, struct json_object *group, struct json_object *all)
+static void show_add_peers(struct netlink *n, const struct reply *group, struct json_object *all)
 {
-	struct json_object *hosts = groups_hosts(n, group), *peers;
+	struct group_addresses addresses = groups_addresses(n, group);
+	struct replies peers;
 	size_t i;
 
 	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP,
-			     text_number(group, "handle", 0), decode_peer);
-	for (i = 0; i < json_object_array_length(peers); i++) {
-		struct json_object *peer = json_object_array_get_idx(peers, i);
-		const char *address = groups_address(hosts, text_number(peer, "host", 0));
+			     groups_handle(group));
+	for (i = 0; i < peers.count; i++) {
+		struct json_object *peer = decode(decode_peer, &peers.reply[i]);
+		const char *address = groups_address(&addresses, text_number(peer, "host", 0));
 
 		if (address)
 			text_put_string(peer, "address", address);
-		json_object_array_add(all, json_object_get(peer));
+		json_object_array_add(all, peer);
 	}
-	json_object_put(peers);
-	json_object_put(hosts);
+	replies_free(&peers);
+	groups_free_addresses(&addresses);
 }
 
 int show_peer(char **words)
@@ -158,16 +163,17 @@ int show_peer(char **words)
 		{ "LAST",	"last",		TABLE_NUMBER },
 		{ }
 	};
-	struct json_object *groups, *peers = json_object_new_array();
+	struct json_object *peers = json_object_new_array();
+	struct replies groups;
 	struct netlink n;
 	size_t i;
 
 	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
-	for (i = 0; i < json_object_array_length(groups); i++)
-		show_add_peers(&n, json_object_array_get_idx(groups, i), peers);
+	for (i = 0; i < groups.count; i++)
+		show_add_peers(&n, &groups.reply[i], peers);
 	table_show(columns, peers);
-	json_object_put(groups);
+	replies_free(&groups);
 	netlink_close(&n);
 	return EXIT_DONE;
 }
@@ -221,13 +227,14 @@ int show_operation(char **words)
 		{ "WAITS FOR",	"waits_for" },
 		{ }
 	};
-	struct json_object *groups, *all;
+	struct json_object *all;
+	struct replies groups;
 	struct netlink n;
 	size_t i;
 
 	netlink_open_to_look(&n);
 	groups = groups_select(&n, words);
-	all = groups_dump(&n, groups, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP,
+	all = groups_list(&n, &groups, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP,
 			  decode_operation);
 	for (i = 0; !options.json && i < json_object_array_length(all); i++) {
 		struct json_object *operation = json_object_array_get_idx(all, i);
@@ -238,7 +245,7 @@ int show_operation(char **words)
 		free(text);
 	}
 	table_show(columns, all);
-	json_object_put(groups);
+	replies_free(&groups);
 	netlink_close(&n);
 	return EXIT_DONE;
 }
@@ -259,7 +266,7 @@ int show_user(char **words)
 
 	command_no_more(words);
 	netlink_open(&n);
-	table_show(columns, netlink_dump(&n, COLLSOCK_CMD_USER_GET, 0, 0, decode_user));
+	table_show(columns, netlink_list(&n, COLLSOCK_CMD_USER_GET, 0, 0, decode_user));
 	netlink_close(&n);
 	return EXIT_DONE;
 }

@@ -52,21 +52,22 @@ static void stat_print_plain(struct json_object *net, struct json_object *in_use
 /* The sums of all processes of this user; NULL if there is none */
 static struct json_object *stat_sum_user_space(void)
 {
-	struct json_object *all = json_object_new_array(), *sum = NULL;
+	struct json_object *sum = NULL, *one;
 	const struct counter *c;
+	struct replies all = { };
 	size_t i;
 
-	userspace_dump(all, COLLSOCK_CMD_NET_GET, 0, decode_net);
-	if (json_object_array_length(all))
+	userspace_dump(&all, COLLSOCK_CMD_NET_GET, 0, 0);
+	if (all.count)
 		sum = json_object_new_object();
-	for (i = 0; i < json_object_array_length(all); i++) {
-		struct json_object *one = json_object_array_get_idx(all, i);
-
+	for (i = 0; i < all.count; i++) {
+		one = decode(decode_net, &all.reply[i]);
 		for (c = counters_net; c->key; c++)
 			text_put(sum, c->key, text_number(sum, c->key, 0) +
 					      text_number(one, c->key, 0));
+		json_object_put(one);
 	}
-	json_object_put(all);
+	replies_free(&all);
 	return sum;
 }
 
@@ -146,7 +147,7 @@ static void stat_print_prometheus(struct netlink *n, struct json_object *net)
 		stat_describe(c);
 		printf(PREFIX "%s %ju\n", c->metric, (uintmax_t)text_number(net, c->key, 0));
 	}
-	groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
+	groups = netlink_list(n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
 	stat_print_groups(counters_group, groups, NULL);
 	stat_print_groups(counters_stats, groups, "stats");
 	json_object_put(groups);

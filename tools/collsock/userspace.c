@@ -16,7 +16,6 @@
 
 #include <linux/collsock_netlink.h>
 
-#include "text.h"
 #include "user_directory.h"
 #include "userspace.h"
 
@@ -26,38 +25,33 @@
 
 /**
  * struct search - what is looked for
- * @all: the objects
+ * @all: replies that were found; NULL if only processes are looked for
  * @command: of their messages
+ * @group: attribute for the handle of their group
  * @handle: of their group, or 0
- * @set: their attributes
  * @found: processes that answer, or would
  */
 struct search {
-	struct json_object		*all;
-	uint8_t				command;
-	uint32_t			handle;
-	const struct decode_field	*set;
-	unsigned int			found;
+	struct replies	*all;
+	uint8_t		command;
+	int		group;
+	uint32_t	handle;
+	unsigned int	found;
 };
 
 /* ---- a report ---- */
 
 static void userspace_take(const struct search *search, struct nlmsghdr *message, uint64_t pid)
 {
-	const char *key = search->command == COLLSOCK_CMD_GROUP_GET ? "handle" : "group";
 	struct genlmsghdr *generic = nlmsg_data(message);
-	struct json_object *object;
+	struct reply reply = reply_message(generic);
 
 	if (generic->cmd != search->command)
 		return;
-	object = decode(search->set, genlmsg_attrdata(generic, 0), genlmsg_attrlen(generic, 0));
-	if (search->handle && text_number(object, key, 0) != search->handle) {
-		json_object_put(object);
-		return;
-	}
 	if (search->command == COLLSOCK_CMD_GROUP_GET)
-		text_put(object, "pid", pid);
-	json_object_array_add(search->all, object);
+		reply.pid = pid;
+	if (!search->handle || reply_number(&reply, search->group, 0) == search->handle)
+		replies_add(search->all, &reply);
 }
 
 static void userspace_parse(const struct search *search, void *report, size_t bytes, uint64_t pid)
@@ -199,10 +193,11 @@ bool userspace_has(uint32_t handle)
 	return handle & USER_HANDLE;
 }
 
-void userspace_dump(struct json_object *all, uint8_t command, uint32_t handle,
-		    const struct decode_field *set)
+void userspace_dump(struct replies *all, uint8_t command, int group, uint32_t handle)
 {
-	struct search search = { .all = all, .command = command, .handle = handle, .set = set };
+	struct search search = {
+		.all = all, .command = command, .group = group, .handle = handle
+	};
 
 	userspace_search(&search);
 }

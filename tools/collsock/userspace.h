@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "decode.h"
+#include "reply.h"
 
 /* Has any process of this user ranks in user space? */
 bool userspace_is_there(void);
@@ -19,15 +19,13 @@ bool userspace_has(uint32_t handle);
 
 /**
  * userspace_dump() - all objects of a kind
- * @all: array to which they are added
+ * @all: replies to which they are added
  * @command: as of the module's dump
+ * @group: attribute for the group's handle
  * @handle: of the group, or 0 for all groups
- * @set: attributes of each
  *
- * Sockets of processes that were killed are removed. Groups have the number of their process, as
- * "pid".
+ * Sockets of processes that were killed are removed. Groups have the number of their process.
  */
-void userspace_dump(struct json_object *all, uint8_t command, uint32_t handle,
-		    const struct decode_field *set);
+void userspace_dump(struct replies *all, uint8_t command, int group, uint32_t handle);
 
 #endif

@@ -29,81 +29,94 @@ static void *wait_array(size_t count, size_t bytes)
 
 /* ---- current operations: findings ---- */
 
-/* Read what is known about a rank of this host. */
-static void wait_read_rank(struct report_rank *found, uint64_t number, struct json_object *ranks)
+static const char *wait_rank_state(uint64_t state)
 {
-	struct json_object *rank = NULL;
+	static const char *const names[] = {
+		[COLLSOCK_RANK_STATE_ABSENT]	= "absent",
+		[COLLSOCK_RANK_STATE_JOINED]	= "joined",
+		[COLLSOCK_RANK_STATE_LEFT]	= "left",
+	};
+
+	return state < sizeof(names) / sizeof(*names) ? names[state] : "";
+}
+
+/* Read what is known about a rank of this host. */
+static void wait_read_rank(struct report_rank *found, uint64_t number, const struct replies *ranks)
+{
+	const struct reply *rank;
 	size_t i;
 
 	*found = (struct report_rank){
 		.rank = number, .next = NUMBER_UNKNOWN, .last = NUMBER_UNKNOWN
 	};
-	for (i = 0; i < json_object_array_length(ranks); i++) {
-		rank = json_object_array_get_idx(ranks, i);
-		if (text_number(rank, "rank", NUMBER_UNKNOWN) == number)
+	for (i = 0; i < ranks->count; i++)
+		if (reply_number(&ranks->reply[i], COLLSOCK_A_RANK_RANK, NUMBER_UNKNOWN) == number)
 			break;
-	}
-	if (i == json_object_array_length(ranks))
+	if (i == ranks->count)
 		return;
-	snprintf(found->state, sizeof(found->state), "%s", text_string(rank, "state", ""));
-	found->next = text_number(rank, "next", NUMBER_UNKNOWN);
-	found->last = text_number(rank, "last", NUMBER_UNKNOWN);
-	process_read(&found->process, text_number(rank, "pid", 0));
+	rank = &ranks->reply[i];
+	snprintf(found->state, sizeof(found->state), "%s",
+		 wait_rank_state(reply_number(rank, COLLSOCK_A_RANK_STATE, NUMBER_UNKNOWN)));
+	found->next = reply_number(rank, COLLSOCK_A_RANK_NEXT, NUMBER_UNKNOWN);
+	found->last = reply_number(rank, COLLSOCK_A_RANK_LAST, NUMBER_UNKNOWN);
+	process_read(&found->process, reply_number(rank, COLLSOCK_A_RANK_PID, 0));
 }
 
 static void wait_read_ranks(struct netlink *n, struct report *report, const struct operation *o)
 {
-	struct json_object *ranks;
+	struct replies ranks;
 
 	report->ranks = wait_array(o->rank_count, sizeof(*report->ranks));
-	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, report->handle,
-			     decode_rank);
+	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, report->handle);
 	for (; report->rank_count < o->rank_count; report->rank_count++)
 		wait_read_rank(&report->ranks[report->rank_count], o->ranks[report->rank_count],
-			       ranks);
-	json_object_put(ranks);
+			       &ranks);
+	replies_free(&ranks);
 }
 
 /* The end of a chain may be a host that this one has heard from itself. */
 static void wait_read_peers(struct netlink *n, struct report *report)
 {
-	struct json_object *peers;
+	struct culprit *culprit = &report->culprit;
+	const struct reply *peer;
+	struct replies peers;
 	size_t i;
 
-	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, report->handle,
-			     decode_peer);
-	for (i = 0; i < json_object_array_length(peers); i++) {
-		struct json_object *peer = json_object_array_get_idx(peers, i);
-
-		if (text_number(peer, "host", NUMBER_UNKNOWN) == report->culprit.host &&
-		    !strcmp(text_string(peer, "state", ""), "heard"))
-			report->culprit.heard_ms = text_number(peer, "heard_ms", NUMBER_UNKNOWN);
+	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, report->handle);
+	for (i = 0; i < peers.count; i++) {
+		peer = &peers.reply[i];
+		if (reply_number(peer, COLLSOCK_A_PEER_HOST, NUMBER_UNKNOWN) == culprit->host &&
+		    reply_number(peer, COLLSOCK_A_PEER_STATE, COLLSOCK_HOST_STATE_UNKNOWN) ==
+		    COLLSOCK_HOST_STATE_HEARD)
+			culprit->heard_ms = reply_number(peer, COLLSOCK_A_PEER_HEARD_MS,
+							 NUMBER_UNKNOWN);
 	}
-	json_object_put(peers);
+	replies_free(&peers);
 }
 
-static void wait_read_address(struct netlink *n, struct report *report, struct json_object *group)
+static void wait_read_address(struct netlink *n, struct report *report, const struct reply *group)
 {
-	struct json_object *hosts = groups_hosts(n, group);
-	const char *address = groups_address(hosts, report->culprit.host);
+	struct group_addresses addresses = groups_addresses(n, group);
+	const char *address = groups_address(&addresses, report->culprit.host);
 
 	if (address)
 		report->address = text_format("%s", address);
-	json_object_put(hosts);
+	groups_free_addresses(&addresses);
 }
 
-static void wait_report(struct netlink *n, struct report *report, struct json_object *group,
+static void wait_report(struct netlink *n, struct report *report, const struct reply *group,
 			const struct operation *o)
 {
 	*report = (struct report){
-		.handle		= text_number(group, "handle", 0),
-		.id		= text_number(group, "id", 0),
-		.liveness_ms	= text_number(group, "liveness_ms", 0),
+		.handle		= groups_handle(group),
+		.id		= reply_number(group, COLLSOCK_A_GROUP_ID, 0),
+		.liveness_ms	= reply_number(group, COLLSOCK_A_GROUP_LIVENESS_MS, 0),
 		.operation	= o->number,
 		.kind		= text_format("%s", o->kind),
 		.running_ms	= o->waited_ms == NUMBER_UNKNOWN ? 0 : o->waited_ms,
 	};
-	culprit_find(&report->culprit, o, text_number(group, "host", NUMBER_UNKNOWN),
+	culprit_find(&report->culprit, o,
+		     reply_number(group, COLLSOCK_A_GROUP_HOST, NUMBER_UNKNOWN),
 		     report->liveness_ms);
 	if (report->culprit.reason == CULPRIT_TOLD || report->culprit.reason == CULPRIT_MISSED)
 		wait_read_peers(n, report);
@@ -113,17 +126,16 @@ static void wait_report(struct netlink *n, struct report *report, struct json_ob
 }
 
 /* Find the oldest operation of a group that waits. Return: whether there is one. */
-static bool wait_find_operation(struct netlink *n, uint64_t handle, struct operation *oldest)
+static bool wait_find_operation(struct netlink *n, uint32_t handle, struct operation *oldest)
 {
-	struct json_object *replies;
+	struct replies replies;
 	struct operation o;
 	bool found = false;
 	size_t i;
 
-	replies = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP, handle,
-			       decode_operation);
-	for (i = 0; i < json_object_array_length(replies); i++) {
-		operation_read(&o, json_object_array_get_idx(replies, i));
+	replies = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP, handle);
+	for (i = 0; i < replies.count; i++) {
+		operation_read(&o, &replies.reply[i]);
 		if (!operation_waits(&o) || (found && !operation_is_older(&o, oldest))) {
 			operation_free(&o);
 			continue;
@@ -133,20 +145,20 @@ static bool wait_find_operation(struct netlink *n, uint64_t handle, struct opera
 		*oldest = o;
 		found = true;
 	}
-	json_object_put(replies);
+	replies_free(&replies);
 	return found;
 }
 
 /* Fill in a report for each group in which an operation waits. Return: their number. */
-static size_t wait_look(struct netlink *n, struct json_object *groups, struct report *reports)
+static size_t wait_look(struct netlink *n, const struct replies *groups, struct report *reports)
 {
 	struct operation oldest;
 	size_t i, count = 0;
 
-	for (i = 0; i < json_object_array_length(groups); i++) {
-		struct json_object *group = json_object_array_get_idx(groups, i);
+	for (i = 0; i < groups->count; i++) {
+		const struct reply *group = &groups->reply[i];
 
-		if (!wait_find_operation(n, text_number(group, "handle", 0), &oldest))
+		if (!wait_find_operation(n, groups_handle(group), &oldest))
 			continue;
 		wait_report(n, &reports[count++], group, &oldest);
 		operation_free(&oldest);
@@ -250,12 +262,12 @@ static void wait_pause(double seconds)
 /* Check once, and print. Return: whether any operation waits. */
 static bool wait_once(struct netlink *n, char **words)
 {
-	struct json_object *groups = groups_select(n, words);
+	struct replies groups = groups_select(n, words);
 	struct report *reports;
 	size_t i, count;
 
-	reports = wait_array(json_object_array_length(groups), sizeof(*reports));
-	count = wait_look(n, groups, reports);
+	reports = wait_array(groups.count, sizeof(*reports));
+	count = wait_look(n, &groups, reports);
 	if (options.json)
 		wait_print_json(reports, count);
 	else
@@ -264,7 +276,7 @@ static bool wait_once(struct netlink *n, char **words)
 	for (i = 0; i < count; i++)
 		report_free(&reports[i]);
 	free(reports);
-	json_object_put(groups);
+	replies_free(&groups);
 	return count;
 }
 
@@ -312,20 +324,17 @@ struct lasts {
 	uint64_t	times;
 };
 
-static void wait_add_last(struct lasts *lasts, struct json_object *object, const char *what,
-			  const char *address)
+/* @address: of a host, or NULL for a rank of this one; @last: how often it was last */
+static void wait_add_last(struct lasts *lasts, uint64_t number, const char *address, uint64_t last)
 {
-	struct last last = {
-		.number = text_number(object, what, 0),
-		.times = text_number(object, "last", 0),
-	};
-
-	if (!last.times)
+	if (!last)
 		return;
-	if (address)
-		last.address = text_format("%s", address);
-	lasts->entry[lasts->count++] = last;
-	lasts->times += last.times;
+	lasts->entry[lasts->count++] = (struct last){
+		.number	 = number,
+		.times	 = last,
+		.address = address ? text_format("%s", address) : NULL,
+	};
+	lasts->times += last;
 }
 
 static int wait_compare_last(const void *a, const void *b)
@@ -335,33 +344,53 @@ static int wait_compare_last(const void *a, const void *b)
 	return (one->times < other->times) - (one->times > other->times);
 }
 
-/* Read those of one group: ranks of this host, and other hosts. */
-static void wait_read_lasts(struct netlink *n, struct lasts *lasts, struct json_object *group)
+static void wait_add_ranks(struct lasts *lasts, const struct replies *ranks)
 {
-	struct json_object *ranks, *peers, *hosts = groups_hosts(n, group), *peer;
-	const char *address;
+	const struct reply *rank;
 	size_t i;
 
-	*lasts = (struct lasts){
-		.handle = text_number(group, "handle", 0), .id = text_number(group, "id", 0)
-	};
-	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, lasts->handle,
-			     decode_rank);
-	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, lasts->handle,
-			     decode_peer);
-	lasts->entry = wait_array(json_object_array_length(ranks) +
-				  json_object_array_length(peers), sizeof(*lasts->entry));
-	for (i = 0; i < json_object_array_length(ranks); i++)
-		wait_add_last(lasts, json_object_array_get_idx(ranks, i), "rank", NULL);
-	for (i = 0; i < json_object_array_length(peers); i++) {
-		peer = json_object_array_get_idx(peers, i);
-		address = groups_address(hosts, text_number(peer, "host", 0));
-		wait_add_last(lasts, peer, "host", address ? address : "?");
+	for (i = 0; i < ranks->count; i++) {
+		rank = &ranks->reply[i];
+		wait_add_last(lasts, reply_number(rank, COLLSOCK_A_RANK_RANK, 0), NULL,
+			      reply_number(rank, COLLSOCK_A_RANK_LAST, 0));
 	}
+}
+
+static void wait_add_peers(struct lasts *lasts, const struct replies *peers,
+			   const struct group_addresses *addresses)
+{
+	const struct reply *peer;
+	const char *address;
+	uint64_t host;
+	size_t i;
+
+	for (i = 0; i < peers->count; i++) {
+		peer = &peers->reply[i];
+		host = reply_number(peer, COLLSOCK_A_PEER_HOST, 0);
+		address = groups_address(addresses, host);
+		wait_add_last(lasts, host, address ? address : "?",
+			      reply_number(peer, COLLSOCK_A_PEER_LAST, 0));
+	}
+}
+
+/* Read those of one group: ranks of this host, and other hosts. */
+static void wait_read_lasts(struct netlink *n, struct lasts *lasts, const struct reply *group)
+{
+	struct group_addresses addresses = groups_addresses(n, group);
+	struct replies ranks, peers;
+
+	*lasts = (struct lasts){
+		.handle = groups_handle(group), .id = reply_number(group, COLLSOCK_A_GROUP_ID, 0)
+	};
+	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, lasts->handle);
+	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, lasts->handle);
+	lasts->entry = wait_array(ranks.count + peers.count, sizeof(*lasts->entry));
+	wait_add_ranks(lasts, &ranks);
+	wait_add_peers(lasts, &peers, &addresses);
 	qsort(lasts->entry, lasts->count, sizeof(*lasts->entry), wait_compare_last);
-	json_object_put(peers);
-	json_object_put(ranks);
-	json_object_put(hosts);
+	replies_free(&peers);
+	replies_free(&ranks);
+	groups_free_addresses(&addresses);
 }
 
 static void wait_free_lasts(struct lasts *lasts)
@@ -406,18 +435,19 @@ static int wait_last(struct netlink *n, char **words)
 		{ "WHO",	"who" },
 		{ }
 	};
-	struct json_object *groups = groups_select(n, words), *rows = json_object_new_array();
+	struct json_object *rows = json_object_new_array();
+	struct replies groups = groups_select(n, words);
 	struct lasts lasts;
 	size_t i, j;
 
-	for (i = 0; i < json_object_array_length(groups); i++) {
-		wait_read_lasts(n, &lasts, json_object_array_get_idx(groups, i));
+	for (i = 0; i < groups.count; i++) {
+		wait_read_lasts(n, &lasts, &groups.reply[i]);
 		for (j = 0; j < lasts.count; j++)
 			json_object_array_add(rows, wait_last_json(&lasts, &lasts.entry[j]));
 		wait_free_lasts(&lasts);
 	}
 	table_show(columns, rows);
-	json_object_put(groups);
+	replies_free(&groups);
 	return EXIT_DONE;
 }
 
