@@ -12,7 +12,8 @@ import subprocess
 import time
 
 from collsock_test import (
-    Descriptor, command, equal, ip_batch, main, member, rank_on, test, test_each, work)
+    Descriptor, command, equal, eventually, ip_batch, main, member, rank_on, test, test_each,
+    work)
 from ethernet_common import Frames, barrier_of, end_pair, pair_of_namespaces, pair_of_ranks
 
 TOOL = os.path.abspath("build/tools/collsock")
@@ -98,6 +99,11 @@ def diagnosis(host):
             if one["check"] == "ethernet" and "delay" not in one["finding"]]
 
 
+def flags_of(host, device):
+    """Flags of a device, as ip shows them."""
+    return json.loads(command("ip", "-n", host, "-j", "link", "show", device))[0]["flags"]
+
+
 @test
 def the_doctor_says_why_a_device_carries_no_packets():
     with pair_of_namespaces():
@@ -108,6 +114,8 @@ def the_doctor_says_why_a_device_carries_no_packets():
         ranks = pair_of_ranks()
         equal("with a group", diagnosis("e1"), [("ok", "cable, which groups use, is up")])
         ip_batch(("-n", "e2"), "link set cable down")
+        # The kernel knows at once; the flag that programs read follows up to a second later.
+        eventually("no carrier", lambda: "NO-CARRIER" in flags_of("e1", "cable"), True)
         equal("other end down", diagnosis("e1"),
               [("problem", "cable, which groups use, has no carrier")])
         equal("this end down", diagnosis("e2"), [("problem", "cable, which groups use, is down")])
