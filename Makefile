@@ -98,8 +98,9 @@ matrix: setup-build+vm+readers+mpi+k612+tree	## the tests in the VM on Debian's 
 	@tools/vm/debian-kernel >/dev/null
 	@selftests/run 6.1:matrix 6.12:matrix 7:matrix
 
-check-rt: setup-build setup-vm setup-rt	## a sample of the tests in the VM on a kernel with PREEMPT_RT
-	@selftests/run 6.1-rt:rt
+check-rt: setup-build+vm+rt+tree	## a sample of the tests in the VM on kernels with PREEMPT_RT
+	@tools/vm/debian-kernel rt >/dev/null
+	@selftests/run 6.1-rt:rt 7-rt:rt
 
 check-arm64: setup-build setup-vm setup-arm64	## a sample of the tests in a VM with 64-bit ARM processors
 	@selftests/run arm64:arm64
