@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <linux/collsock_netlink.h>
@@ -393,6 +394,18 @@ TEST(a_process_is_read_and_a_missing_one_has_no_state)
 	EXPECT_STREQ("test_command", process.command);
 	process_read(&process, 0);
 	EXPECT_EQ('\0', process.state);
+}
+
+TEST(a_process_cannot_send_commands_to_the_terminal_of_who_looks)
+{
+	struct process process;
+	char before[16];
+
+	ASSERT_EQ(0, prctl(PR_GET_NAME, before));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, "\033]0;x\007\xff]"));
+	process_read(&process, getpid());
+	EXPECT_STREQ("?]0;x??]", process.command);
+	prctl(PR_SET_NAME, before);
 }
 
 TEST(words_are_found_by_an_unambiguous_prefix)

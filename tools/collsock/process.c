@@ -16,6 +16,7 @@ static void process_parse(struct process *process, char *line)
 		return;
 	*end = '\0';
 	snprintf(process->command, sizeof(process->command), "%s", command + 1);
+	text_clean(process->command);
 	process->state = end[2];
 }
 

@@ -12,7 +12,7 @@
 /**
  * struct process - a process
  * @pid: its number, or 0
- * @command: name of its command; empty if it is in another PID namespace, or gone
+ * @command: name of its command, clean; empty if it is in another PID namespace, or gone
  * @state: the letter of its state, or '\0'
  */
 struct process {

@@ -41,22 +41,25 @@ static size_t text_character_bytes(const unsigned char *at, size_t left)
 	return n + 1;
 }
 
-struct json_object *text_json(const char *text)
+void text_clean(char *text)
 {
 	size_t i, bytes, left = strlen(text);
-	struct json_object *json;
-	char *clean;
 
-	clean = strdup(text);
-	if (!clean)
-		err(EXIT_ERROR, "a text");
 	for (i = 0; left; i += bytes, left -= bytes) {
-		bytes = text_character_bytes((unsigned char *)clean + i, left);
+		bytes = text_character_bytes((unsigned char *)text + i, left);
 		if (bytes)
 			continue;
-		clean[i] = REPLACEMENT;
+		text[i] = REPLACEMENT;
 		bytes = 1;
 	}
+}
+
+struct json_object *text_json(const char *text)
+{
+	char *clean = text_format("%s", text);
+	struct json_object *json;
+
+	text_clean(clean);
 	json = json_object_new_string(clean);
 	free(clean);
 	return json;

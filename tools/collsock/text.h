@@ -22,7 +22,10 @@ enum text_color {
 	COLOR_NAME,
 };
 
-/* A JSON string. Invalid UTF-8 and control characters become question marks. */
+/* Bytes of control characters and of invalid UTF-8 become question marks. */
+void text_clean(char *text);
+
+/* A JSON string of clean text */
 struct json_object *text_json(const char *text);
 
 /* Format a duration, a size in memory, a share in per cent; all return @text. */
