@@ -270,15 +270,15 @@ static inline bool coll_udp_accepts(struct sock *owner, struct sk_buff *skb)
 	return (likely(!device) || coll_udp_came_by(skb, device)) && coll_owner_accepts(owner, skb);
 }
 
-/* Is the received packet from this member? */
+/* Is the received packet from this member? One that came by another bearer has no UDP header. */
 static inline bool coll_udp_is_from(const struct sk_buff *skb, const struct collsock_member *m)
 {
-	if (udp_hdr(skb)->source != htons(m->port))
-		return false;
 	if (m->family == AF_INET)
 		return skb->protocol == htons(ETH_P_IP) &&
+		       udp_hdr(skb)->source == htons(m->port) &&
 		       ip_hdr(skb)->saddr == coll_udp_ipv4(m);
 	return skb->protocol == htons(ETH_P_IPV6) &&
+	       udp_hdr(skb)->source == htons(m->port) &&
 	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, coll_udp_ipv6(m)) &&
 	       (!m->scope_id || m->scope_id == inet6_iif(skb));
 }

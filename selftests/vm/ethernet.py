@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import socket
+import struct
 import subprocess
 import time
 
@@ -143,6 +144,24 @@ def frames_to_all_and_to_others_are_none_of_a_group():
         frames.close()
         arriving.close()
         watcher.close()
+
+
+@test
+def packets_of_a_group_over_udp_are_refused_in_frames():
+    """They have its tag and are otherwise right, but no UDP header."""
+    packets, frames, watcher = Frames(2, ethertype=0x0800), Frames(2), rank_on(1)
+    over_ethernet, over_udp = group([1, 2]), Group([1, 2])
+    over_ethernet.barrier()
+    over_udp.barrier()
+    sent = [frame[42:] for frame, _ in packets.read() if frame[6:12] == mac(2)]
+    at_least("packets over UDP", len(sent), 1)
+    before = watcher.net_stats().wrong_source
+    for packet in sent:
+        frames.send(mac(1) + mac(2) + struct.pack("!H", ETHERTYPE) + packet)
+    eventually("refused", lambda: watcher.net_stats().wrong_source - before, len(sent))
+    over_udp.barrier()
+    frames.close()
+    packets.close()
 
 
 # ---- who may ----
