@@ -152,10 +152,13 @@ int user_post(struct user_member *m, const struct user_call *call, struct user_s
 
 	if (err)
 		return err;
+	/* Another thread that ends the process may have freed the group meanwhile. */
+	if (m->left)
+		return -EPIPE;
 	bytes = post_sign(m, call, &post, &sig);
 	if (bytes < 0)
 		return bytes;
-	if (m->left || (!call->run && user_member_at_end(m)))
+	if (!call->run && user_member_at_end(m))
 		return -EPIPE;
 	slot = user_slots_find_free(&m->slots);
 	if (!slot)
