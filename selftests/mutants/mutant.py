@@ -22,8 +22,8 @@ Each test is followed by its line "says", and each must fail:
                              whose names contain a TEST. Its output has what the kernel
                              complained of, too, in lines that begin with "vm: | ".
 
-An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file of C or
-Python. Its name must be unique, or followed by its file: NAME of kernel/env.c
+An edit is anchored at a definition in kernel, uapi, libcollsock or tools/collsock, in whatever
+file of C or Python. Its name must be unique, or followed by its file: NAME of kernel/env.c
     in NAME:                     lines as in a diff: "-" old, "+" new, " " both
     before NAME:, after NAME:    lines to insert there, all with "+"
 NAME is a function, a table (NAME[] = {...}), or a type (struct NAME, enum NAME, union
@@ -34,7 +34,7 @@ with "#" are comments.
 
 import re
 
-FOLDERS = ("kernel", "uapi", "libcollsock")
+FOLDERS = ("kernel", "uapi", "libcollsock", "tools/collsock")
 # The words of a test, by suite
 SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+( \S+)*", "sim": r"\S+( \S+)*",
           "vm": r"\w+ [\w.-]+:\w+( \w+)*"}

@@ -208,7 +208,8 @@ in add:
 +	return sum
 """),
     "no-such-function": (
-        "does not apply: subtract is not defined in kernel or uapi or libcollsock", HEAD + """
+        "does not apply: subtract is not defined in "
+        "kernel or uapi or libcollsock or tools/collsock", HEAD + """
 in subtract:
 -	return sum;
 +	return 5;
