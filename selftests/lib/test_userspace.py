@@ -22,10 +22,16 @@ USUAL = {name: value for name, value in os.environ.items()
     "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18000-18099",
     "LD_LIBRARY_PATH": str(OUTPUT / "library"),
     "PYTHONPATH": str(TREE / "libcollsock/python"), "PYTHONDONTWRITEBYTECODE": "1"}
-# A barrier of all; then rank 1 is late until it is told to go on.
+# A barrier of all; then rank 1 is late until it is told to go on. With ports, no rank counts as dead
+# while the test lasts.
 PROGRAM = """
 import collsock, os, signal
-group = collsock.join_env()
+if "PORTS" in os.environ:
+    hosts = [("127.0.0.1", int(port)) for port in os.environ["PORTS"].split()]
+    group = collsock.join(hosts, int(os.environ["COLLSOCK_RANK"]), nonce=int(os.environ["NONCE"]),
+                          key=b"k" * 16, liveness_ms=600000)
+else:
+    group = collsock.join_env()
 group.barrier()
 print(group.rank, os.getpid(), flush=True)
 if group.rank == 1:
@@ -51,14 +57,25 @@ def shown(folder, *words, status=0):
     return json.loads(run(folder, "-j", *words, status=status).stdout)
 
 
+def free_ports(count):
+    taken = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for one in taken:
+        one.bind(("", 0))
+    ports = " ".join(str(one.getsockname()[1]) for one in taken)
+    for one in taken:
+        one.close()
+    return ports
+
+
 class Ranks:
     """Three ranks, of which rank 1 is late. Other programs of this user may have groups, too."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, patient=False):
         self.folder, self.pids = folder, {}
+        settings = {"PORTS": free_ports(3), "NONCE": str(time.time_ns())} if patient else {}
         self.all = subprocess.Popen(
             [COMMAND, "run", "--local", "3", "--", sys.executable, "-c", BLOCKED], text=True,
-            env=USUAL | {"XDG_RUNTIME_DIR": str(folder)}, stdout=subprocess.PIPE,
+            env=USUAL | {"XDG_RUNTIME_DIR": str(folder)} | settings, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
 
     def __enter__(self):
@@ -108,16 +125,49 @@ def test_groups_are_shown_with_their_processes(folder):
         equal(sockets(folder), [], "sockets of processes that have ended")
 
 
+def waits(folder, ranks):
+    """What the command says of the barrier: one finding for all processes, as of one host"""
+    found = [wait for wait in shown(folder, "wait", status=None)
+             if wait["handle"] >> 8 & 0x7fffff in ranks.pids.values()]
+    assert len(found) <= 1, found
+    return found
+
+
+def straggler(folder, ranks):
+    """Rank 1, which has not posted: no finding blames others alone, not even the first."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        for wait in waits(folder, ranks):
+            equal(wait["reason"], "here", wait)
+            late = {rank["rank"]: rank for rank in wait["ranks"]}
+            if set(late) == {1}:
+                equal((wait["rank"], wait["operation"], wait["address"]), (1, 1, "127.0.0.1"))
+                return late[1]["state"], wait["sentence"]
+    raise AssertionError(f"rank 1 is not named: {waits(folder, ranks)}")
+
+
 def test_the_straggler_is_named(folder):
     with Ranks(folder) as ranks:
-        late, deadline = [], time.monotonic() + SECONDS
-        handles = {group["handle"] for group in ranks.shown("group")}
-        while len(late) < 3 and time.monotonic() < deadline:
-            late = [wait for wait in shown(folder, "wait", status=None)
-                    if wait["handle"] in handles and wait.get("rank") == 1]
-        equal(sorted(wait["reason"] for wait in late)[0], "here")
-        assert f"process {ranks.pids[1]} " in run(folder, "wait", status=3).stdout
+        state, said = straggler(folder, ranks)
+        equal(state, "joined")
+        which = f"waits for rank 1, which is here and has not posted it: process {ranks.pids[1]} "
+        assert which in said, said
+        assert which in run(folder, "wait", status=3).stdout
         ranks.go_on()
+
+
+def test_the_straggler_is_named_if_it_is_stopped_or_killed(folder):
+    with Ranks(folder, patient=True) as ranks:
+        os.kill(ranks.pids[1], signal.SIGSTOP)
+        state, said = straggler(folder, ranks)
+        equal(state, "joined")
+        pid = ranks.pids[1]
+        assert f"process {pid} (" in said and f"is stopped (T): kill -CONT {pid}" in said, said
+        os.kill(pid, signal.SIGKILL)
+        while f"process {pid} " in said:
+            state, said = straggler(folder, ranks)
+        equal(state, "left")
+        assert "rank 1, which is here and has not posted it: it has left" in said, said
 
 
 def test_socket_of_a_killed_process_is_removed(folder):

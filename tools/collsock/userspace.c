@@ -16,11 +16,12 @@
 
 #include <linux/collsock_netlink.h>
 
+#include "process.h"
 #include "user_directory.h"
 #include "userspace.h"
 
 #define NAME_BYTES	16
-#define PATIENCE_S	2	/* for a process that is stopped */
+#define PATIENCE_S	2	/* for a process that is delayed */
 #define SEALS		(F_SEAL_SHRINK | F_SEAL_WRITE)
 
 /**
@@ -125,6 +126,19 @@ static int userspace_connect(int folder, const char *name)
 	return -1;
 }
 
+/* One that is stopped would be waited for in vain. Its number here, if it can be seen here */
+static bool userspace_is_stopped(int client)
+{
+	socklen_t bytes = sizeof(struct ucred);
+	struct process process;
+	struct ucred who;
+
+	if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
+		return false;
+	process_read(&process, who.pid);
+	return process.state == 'T' || process.state == 't';
+}
+
 static void userspace_ask(struct search *search, int folder, const char *name)
 {
 	int client = userspace_connect(folder, name), file;
@@ -132,7 +146,7 @@ static void userspace_ask(struct search *search, int folder, const char *name)
 	if (client < 0)
 		return;
 	search->found++;
-	file = search->all ? userspace_receive(client) : -1;
+	file = search->all && !userspace_is_stopped(client) ? userspace_receive(client) : -1;
 	if (file >= 0) {
 		userspace_read(search, file, strtoull(name, NULL, 10));
 		close(file);
@@ -183,6 +197,14 @@ static void userspace_search(struct search *search)
 bool userspace_is_there(void)
 {
 	struct search search = { .all = NULL };
+
+	userspace_search(&search);
+	return search.found;
+}
+
+bool userspace_has_process(uint64_t pid)
+{
+	struct search search = { .handle = USER_HANDLE | pid << USER_HANDLE_PID_SHIFT };
 
 	userspace_search(&search);
 	return search.found;

@@ -14,6 +14,9 @@
 /* Has any process of this user ranks in user space? */
 bool userspace_is_there(void);
 
+/* Has this process? It may not reply. */
+bool userspace_has_process(uint64_t pid);
+
 /* Is it the handle of a group in user space? */
 bool userspace_has(uint32_t handle);
 

@@ -12,6 +12,7 @@
 #include "groups.h"
 #include "report.h"
 #include "sentence.h"
+#include "siblings.h"
 #include "table.h"
 #include "text.h"
 #include "wait.h"
@@ -267,7 +268,7 @@ static bool wait_once(struct netlink *n, char **words)
 	size_t i, count;
 
 	reports = wait_array(groups.count, sizeof(*reports));
-	count = wait_look(n, &groups, reports);
+	count = siblings_merge(n, reports, wait_look(n, &groups, reports));
 	if (options.json)
 		wait_print_json(reports, count);
 	else

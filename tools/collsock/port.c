@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "port.h"
+#include "text.h"
+
+#define LINE_BYTES	512
+
+/* In the table of one family */
+static bool port_find_in(const char *path, unsigned int port, struct port_holder *holder)
+{
+	FILE *file = fopen(path, "re");
+	char line[LINE_BYTES];
+	unsigned int bound;
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %*s %*s %u %*s %lu", &bound,
+			       &holder->uid, &holder->inode) == 3 && bound == port;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+bool port_find_holder(unsigned int port, struct port_holder *holder)
+{
+	return port_find_in("/proc/self/net/udp", port, holder) ||
+	       port_find_in("/proc/self/net/udp6", port, holder);
+}
+
+/* Is the socket among the files of this process? */
+static bool port_process_has(const char *pid, const char *socket)
+{
+	char path[LINE_BYTES], target[TEXT_BYTES];
+	struct dirent *entry;
+	bool found = false;
+	ssize_t bytes;
+	DIR *files;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	files = opendir(path);
+	while (files && !found && (entry = readdir(files))) {
+		bytes = readlinkat(dirfd(files), entry->d_name, target, sizeof(target) - 1);
+		if (bytes <= 0)
+			continue;
+		target[bytes] = '\0';
+		found = !strcmp(target, socket);
+	}
+	if (files)
+		closedir(files);
+	return found;
+}
+
+uint64_t port_find_process(unsigned long inode)
+{
+	DIR *processes = opendir("/proc");
+	char socket[TEXT_BYTES];
+	struct dirent *entry;
+	uint64_t pid = 0;
+
+	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
+	while (processes && !pid && (entry = readdir(processes)))
+		if (isdigit((unsigned char)*entry->d_name) &&
+		    port_process_has(entry->d_name, socket))
+			pid = strtoull(entry->d_name, NULL, 10);
+	if (processes)
+		closedir(processes);
+	return pid;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Processes of this machine in one group. A process in user space is a host of its group by itself,
+ * and knows of the others what they have sent. Their own replies say more, and at once: which of
+ * their ranks have not posted. A process that does not reply is found by the port of its host.
+ */
+#ifndef SIBLINGS_H
+#define SIBLINGS_H
+
+#include "netlink.h"
+#include "report.h"
+
+/**
+ * siblings_merge() - make one report of those of processes in one group
+ * @n: the connection
+ * @reports: a report for each group of the module or of a process, changed
+ * @count: number of @reports
+ *
+ * The oldest operation counts. If ranks of this machine have not posted it, they are "here".
+ *
+ * Return: number of reports that are left.
+ */
+size_t siblings_merge(struct netlink *n, struct report *reports, size_t count);
+
+#endif
