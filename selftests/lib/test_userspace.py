@@ -260,6 +260,19 @@ def test_what_the_port_after_the_last_gets_is_said(folder):
     assert "COLLSOCK_USER_PORTS is not FIRST-LAST" in said, said
 
 
+def test_missing_module_is_a_problem_of_the_kernel_backend_alone(folder):
+    """Here it is not loaded."""
+    if os.path.exists("/sys/module/collsock"):
+        return
+    for backend, result in ("user", "note"), ("auto", "note"), ("kernel", "problem"):
+        done = run(folder, "-j", "doctor", status=None, COLLSOCK_BACKEND=backend)
+        said = [one for one in json.loads(done.stdout) if one["check"] == "module"]
+        equal([one["result"] for one in said], [result], backend)
+        equal("groups are in user space" in said[0]["finding"], result == "note", said)
+        others = [one for one in json.loads(done.stdout) if one["result"] == "problem"]
+        equal(done.returncode, 2 if others else 0, backend)
+
+
 def in_folder(test):
     def in_one():
         with tempfile.TemporaryDirectory(prefix="userspace.") as folder:

@@ -125,8 +125,10 @@ def a_missing_module_is_explained():
     unload()
     try:
         with on(1):
-            doctor, group = Said(("-j", "doctor")), Said(("group",))
+            doctor = Said(("-j", "doctor"), COLLSOCK_BACKEND="kernel")
+            group, get = Said(("group",)), Said(("get",))
         contains("collsock group", group.ended(ERROR).error, "modprobe collsock")
+        contains("collsock get", get.ended(ERROR).error, "modprobe collsock")
         equal("problem", [finding["check"] for finding in
                           problems(doctor.ended(PROBLEMS).json())], ["module"])
     finally:

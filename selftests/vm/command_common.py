@@ -21,11 +21,12 @@ LONG_LIVENESS_MS = 60000
 class Said:
     """The status and output of a run of the command, which runs in the background until asked."""
 
-    def __init__(self, words, user=None):
+    def __init__(self, words, user=None, **environment):
         switch = {"user": user, "group": user, "extra_groups": []} if user else {}
         self.words = " ".join(words)
         self.process = subprocess.Popen([TOOL, *words], stdin=subprocess.DEVNULL, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **switch)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env={**os.environ, **environment}, **switch)
 
     def end(self):
         self.out, self.error = self.process.communicate()

@@ -11,6 +11,7 @@
 #include <linux/collsock.h>
 
 #include "doctor.h"
+#include "socket.h"
 #include "text.h"
 
 static bool doctor_is_installed(void)
@@ -23,6 +24,25 @@ static bool doctor_is_loaded(void)
 	return !access("/sys/module/collsock", F_OK);
 }
 
+/* Do ranks do without the module that is not there? COLLSOCK_BACKEND as libcollsock reads it */
+static bool doctor_ranks_are_in_user_space(void)
+{
+	enum collsock_backend backend;
+
+	return !socket_choose_backend(COLLSOCK_BACKEND_AUTO, &backend) &&
+	       backend != COLLSOCK_BACKEND_KERNEL;
+}
+
+static void doctor_say_missing(struct doctor *d, const char *advice, const char *why)
+{
+	if (doctor_ranks_are_in_user_space())
+		doctor_say(d, DOCTOR_NOTE, advice,
+			   "%s: groups are in user space; the module makes operations faster, and adds Ethernet and multicast",
+			   why);
+	else
+		doctor_say(d, DOCTOR_PROBLEM, advice, "%s", why);
+}
+
 void doctor_module(struct doctor *d)
 {
 	if (d->connected)
@@ -32,17 +52,15 @@ void doctor_module(struct doctor *d)
 			   "install a module as new as this command; rmmod collsock; modprobe collsock",
 			   "loaded, but it has no netlink family");
 	else if (doctor_read_number("/proc/sys/kernel/modules_disabled") == 1)
-		doctor_say(d, DOCTOR_PROBLEM,
-			   "reboot; have it loaded at boot: /etc/modules-load.d/collsock.conf",
-			   "not loaded, and this kernel loads no more modules (kernel.modules_disabled)");
+		doctor_say_missing(d,
+				   "reboot; have it loaded at boot: /etc/modules-load.d/collsock.conf",
+				   "not loaded, and this kernel loads no more modules (kernel.modules_disabled)");
 	else if (doctor_is_installed())
-		doctor_say(d, DOCTOR_PROBLEM,
-			   "modprobe collsock; if that fails, dmesg shows the reason",
-			   "installed, but not loaded");
+		doctor_say_missing(d, "modprobe collsock; if that fails, dmesg shows the reason",
+				   "installed, but not loaded");
 	else
-		doctor_say(d, DOCTOR_PROBLEM,
-			   "build and install it for the running kernel (uname -r)",
-			   "not loaded, and not installed for this kernel");
+		doctor_say_missing(d, "build and install it for the running kernel (uname -r)",
+				   "not loaded, and not installed for this kernel");
 }
 
 /* The variable consists of four bytes of attributes, then 0 or 1. */
