@@ -5,7 +5,7 @@
  *
  * accept	receive_packet(): has it the form of a packet? If not, receive_unformed() looks
  *		for a member that speaks another version of the format. What a work queue
- *		delivers waits in the backlog for softirq. receive_deliver(): is its group
+ *		delivers waits in the backlog for softirq. receive_for_one(): is its group
  *		here? If not, receive_unknown() looks for a time-wait entry, or notes an early
  *		packet. receive_for_group(): can it be so long, does it come from the member that
  *		it says it is from, and do the filters of the group's owner let it in? Then the
@@ -173,7 +173,8 @@ static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi, const
  * What came by multicast is for all groups with its tag, is no early packet, and is never
  * answered. One of that type that did not come to the address of its group is for none.
  */
-static void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *packet, u32 bytes)
+static noinline void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
+				  u32 bytes)
 {
 	u32 source = coll_wire_source(packet);
 	enum coll_refusal refusal = COLL_FORGED;
@@ -251,10 +252,6 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 	bool from_member;
 	u32 answer_bytes;
 
-	if (unlikely(coll_wire_is_multicast(packet))) {
-		receive_copy(cn, skb, packet, bytes);
-		return;
-	}
 	coll_bearer_ends(skb, &from, &self);
 	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
 	if (from_member && bytes <= entry->timewait.packet_bytes) {
@@ -335,18 +332,28 @@ static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* A packet that has the form of one; it is always consumed. */
-static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb,
+/* One to a single host */
+static __always_inline void receive_for_one(struct coll_net *cn, struct sk_buff *skb,
 					    const u8 *packet, u32 bytes)
 {
 	struct coll_lookup_entry *found;
 
-	trace_coll_packet_received(packet, bytes);
 	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet), coll_wire_destination(packet));
 	if (likely(found && !found->timewait))
 		receive_for_group(cn, coll_instance_looked_up(found), skb, packet, bytes);
 	else
 		receive_unknown(cn, found, skb, packet, bytes);
+}
+
+/* A packet that has the form of one; it is always consumed. */
+static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb,
+					    const u8 *packet, u32 bytes)
+{
+	trace_coll_packet_received(packet, bytes);
+	if (unlikely(coll_wire_is_multicast(packet)))
+		receive_copy(cn, skb, packet, bytes);
+	else
+		receive_for_one(cn, skb, packet, bytes);
 	/*
 	 * Back to the cache that coll_bearer_packet() takes from. Now and then the allocator
 	 * gives back thousands of pages that others have freed: that is not our time.
@@ -380,11 +387,14 @@ static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32
 	kfree_skb(skb);
 }
 
-/* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
-static __always_inline void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
+/*
+ * Receive a packet from a bearer, which begins after @header_bytes; always consumes it. To a
+ * multicast address, which is that of @all, only packets for all are sent.
+ */
+static __always_inline void receive_packet_to(bool all, struct coll_net *cn, struct sk_buff *skb,
+					      u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;
-	struct coll_net *cn = owner;
 	const u8 *packet;
 
 	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
@@ -393,10 +403,20 @@ static __always_inline void receive_packet(void *owner, struct sk_buff *skb, u32
 		receive_unformed(cn, skb, header_bytes, bytes);
 		return;
 	}
+	if (all && unlikely(!coll_wire_is_multicast(packet))) {
+		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
+		kfree_skb(skb);
+		return;
+	}
 	if (unlikely(coll_backlog_is_needed()))
 		receive_defer(cn, skb, header_bytes);
 	else
 		receive_deliver(cn, skb, packet, bytes);
+}
+
+static __always_inline void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
+{
+	receive_packet_to(false, owner, skb, header_bytes);
 }
 
 /* A copy, so that it is part of the hook of UDP. */
@@ -405,20 +425,9 @@ static noinline void receive_frame(void *owner, struct sk_buff *skb, u32 header_
 	receive_packet(owner, skb, header_bytes);
 }
 
-/* To a multicast address only packets for all are sent. */
 static noinline void receive_for_all(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
-	u32 bytes = skb->len - header_bytes;
-	const u8 *packet = receive_form(skb, header_bytes, bytes);
-	struct coll_net *cn = owner;
-
-	if (!packet || coll_wire_is_multicast(packet)) {
-		receive_frame(owner, skb, header_bytes);
-		return;
-	}
-	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
-	receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
-	kfree_skb(skb);
+	receive_packet_to(true, owner, skb, header_bytes);
 }
 
 static int receive_udp(struct sock *sk, struct sk_buff *skb)

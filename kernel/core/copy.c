@@ -5,26 +5,38 @@
 /* ---- who sent it ---- */
 
 /* Does its source use that epoch, as far as is known? */
-static bool copy_is_known(const struct coll_group *g, const struct coll_prefix *prefix)
+static bool copy_is_known(const struct coll_group *g, u32 source, u32 epoch)
 {
-	return coll_group_multicasts(g) && g->multicast.host[prefix->source].epoch == prefix->epoch;
+	return coll_group_multicasts(g) && g->multicast.host[source].epoch == epoch;
 }
 
-/* Usually it has the prefix of the one before. */
-static bool copy_is_authentic(struct coll_group *g, const struct coll_prefix *prefix,
-			      const u8 *packet, u32 bytes)
+/* It has another prefix than the one before. */
+static noinline enum coll_refusal copy_introduce(struct coll_group *g, const u8 *packet, u32 bytes)
 {
+	enum coll_refusal refusal = COLL_ACCEPTED;
+	struct coll_prefix prefix;
 	struct coll_wire_side side;
-	bool authentic;
 
-	if (coll_wire_same_side(packet, &g->multicast.rx))
-		return coll_wire_authentic(packet, bytes, &g->multicast.rx);
-	coll_wire_side_set(&side, prefix, &g->secret.mac);
-	authentic = coll_wire_authentic(packet, bytes, &side);
-	if (authentic && copy_is_known(g, prefix))
+	coll_wire_read_prefix(packet, &prefix);
+	if (prefix.source >= g->hosts || prefix.source == g->self)
+		return COLL_WRONG_SOURCE;
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	if (!coll_wire_authentic(packet, bytes, &side))
+		refusal = COLL_FORGED;
+	else if (prefix.descriptor != g->descriptor)
+		refusal = COLL_WRONG_DESCRIPTOR;
+	else if (copy_is_known(g, prefix.source, prefix.epoch))
 		g->multicast.rx = side;
 	memzero_explicit(&side, sizeof(side));
-	return authentic;
+	return refusal;
+}
+
+/* Usually it has the prefix of the one before, which was one of this group. */
+static enum coll_refusal copy_authenticate(struct coll_group *g, const u8 *packet, u32 bytes)
+{
+	if (unlikely(!coll_wire_same_side(packet, &g->multicast.rx)))
+		return copy_introduce(g, packet, bytes);
+	return coll_wire_authentic(packet, bytes, &g->multicast.rx) ? COLL_ACCEPTED : COLL_FORGED;
 }
 
 /**
@@ -39,18 +51,13 @@ static bool copy_is_authentic(struct coll_group *g, const struct coll_prefix *pr
 enum coll_refusal coll_copy_read(struct coll_group *g, const u8 *packet, u32 bytes,
 				 struct coll_copy *copy)
 {
-	struct coll_prefix prefix;
+	enum coll_refusal refusal = copy_authenticate(g, packet, bytes);
 
-	coll_wire_read_prefix(packet, &prefix);
-	if (prefix.source >= g->hosts || prefix.source == g->self)
-		return COLL_WRONG_SOURCE;
-	if (!copy_is_authentic(g, &prefix, packet, bytes))
-		return COLL_FORGED;
-	if (prefix.descriptor != g->descriptor)
-		return COLL_WRONG_DESCRIPTOR;
+	if (refusal != COLL_ACCEPTED)
+		return refusal;
 	coll_wire_read_body(packet, bytes, &copy->body);
-	copy->source = prefix.source;
-	copy->known = copy_is_known(g, &prefix);
+	copy->source = coll_wire_source(packet);
+	copy->known = copy_is_known(g, copy->source, coll_wire_epoch(packet));
 	return COLL_ACCEPTED;
 }
 

@@ -551,7 +551,7 @@ enum coll_refusal coll_group_receive_multicast(struct coll_group *g, const u8 *p
 					       u64 now)
 {
 	enum coll_refusal refusal;
-	struct coll_copy copy;
+	struct coll_copy copy COLL_UNINITIALIZED;
 
 	coll_work_begin(g);
 	refusal = coll_copy_read(g, packet, bytes, &copy);

@@ -115,7 +115,7 @@ static bool multicast_transmit(struct coll_group *g, const struct coll_message *
 }
 
 /* The source is about to send a segment along its first edge: it sends it to all, if it may. */
-static bool multicast_try(struct coll_op *op, const struct coll_message *m, u64 now)
+static noinline bool multicast_try(struct coll_op *op, const struct coll_message *m, u64 now)
 {
 	struct coll_multicast *mc = &op->group->multicast;
 	bool ask = false;
@@ -181,7 +181,7 @@ void coll_multicast_stored(struct coll_op *op, struct coll_peer *peer, u32 edge,
 			   const struct coll_body *body)
 {
 	struct coll_multicast *mc = &op->group->multicast;
-	u32 epoch = coll_wire_epoch(&peer->conn.rx);
+	u32 epoch = coll_wire_epoch(peer->conn.rx.prefix);
 
 	if (edge != op->schedule->down_fold) {
 		if (body->flags & COLL_FLAGS_COPIED)

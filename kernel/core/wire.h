@@ -569,10 +569,10 @@ static inline bool coll_wire_is_multicast(const u8 *packet)
 	return ((const struct coll_wire_header *)packet)->type == COLL_PACKET_MULTICAST;
 }
 
-/* The epoch in the prefix of a direction */
-static inline u32 coll_wire_epoch(const struct coll_wire_side *side)
+/* The epoch in a well-formed packet, or in the prefix of a direction */
+static inline u32 coll_wire_epoch(const void *packet)
 {
-	return be32_to_cpu(((const struct coll_wire_header *)side->prefix)->epoch);
+	return be32_to_cpu(((const struct coll_wire_header *)packet)->epoch);
 }
 
 static inline u16 coll_wire_source(const u8 *packet)
