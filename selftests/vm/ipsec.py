@@ -130,6 +130,12 @@ def work_queues_wait_settings():
     return settings
 
 
+def softirqs_interrupt_each_other():
+    """With PREEMPT_RT, from 6.18 on."""
+    release = tuple(int(part) for part in os.uname().release.split(".")[:2])
+    return "PREEMPT_RT" in os.uname().version and release >= (6, 18)
+
+
 @contextlib.contextmanager
 def work_queues_wait():
     """Inside, the first CPU runs this thread and softirq, and no worker gets its turn."""
@@ -154,6 +160,8 @@ def work_queues_wait():
 
 @test
 def a_backlog_is_limited_and_what_does_not_fit_is_counted():
+    if softirqs_interrupt_each_other():
+        raise Skipped("softirq empties the backlog while a worker fills it")
     amount = 2 * BACKLOG
     packet = (bytes([VERSION, 0, 0, 0]) + random.randbytes(24) + bytes(4) +
               bytes([MESSAGE, 0, 0, 0]) + random.randbytes(SMALLEST - 36))
