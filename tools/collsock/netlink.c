@@ -59,12 +59,15 @@ int netlink_connect(struct netlink *n)
 
 void netlink_open(struct netlink *n)
 {
+	static const char about_user_space[] =
+		"your groups in user space have no settings or events; collsock group shows them";
+
 	switch (netlink_connect(n)) {
 	case 0:
 		return;
 	case ENOENT:
-		errx(EXIT_ERROR,
-		     "the module is not loaded: modprobe collsock (collsock doctor says more)");
+		errx(EXIT_ERROR, "the module is not loaded: modprobe collsock (%s)",
+		     userspace_is_there() ? about_user_space : "collsock doctor says more");
 	default:
 		errno = n->error;
 		err(EXIT_ERROR, "generic netlink");
