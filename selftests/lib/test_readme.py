@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The programs in README.md compile, and its links lead somewhere; TAP.
+"""The programs in README.md compile, its links lead somewhere, pages have what they should; TAP.
 
 With --extract FOLDER: write what README.md shows, for the scenario that uses it: barrier.c,
 barrier.py, and its shell commands as c.sh, python.sh and tree.sh.
@@ -64,6 +64,17 @@ def test_path_of_the_examples_is_that_of_installation():
     place = re.search(r"^EXAMPLEDIR \?= \$\(PREFIX\)/(.*)$", makefile, re.M)[1]
     page = (TREE / "libcollsock/man/collsock.7").read_text(encoding="utf-8")
     assert place in page, f"no {place} in collsock.7"
+
+
+def test_page_of_collperf_has_its_options():
+    folder = TREE / "tools/collperf"
+    page = (folder / "collperf.1").read_text(encoding="utf-8").replace("\\-", "-")
+    for source in "options.c", "collperf.c":
+        text = (folder / source).read_text(encoding="utf-8")
+        told = re.findall(r'^\s*"  -(\w), --([\w-]+)', text, re.M)
+        assert told, f"no options in {source}"
+        for letter, name in told:
+            assert re.search(rf"-{letter}\b.*--{name}\b", page), f"no --{name} in collperf.1"
 
 
 def extract(folder):
