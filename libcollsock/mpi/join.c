@@ -188,6 +188,16 @@ static void join_tell(const struct cm_comm *c, const struct joining_plan *plan)
 		c->size, also, c->segment);
 }
 
+/* Their MPI library is faster within a host. */
+static void join_pass_local(struct cm_comm *c)
+{
+	cm_comm_pass(c, CM_ONE_HOST);
+	if (cm_settings.verbose && !c->rank)
+		fprintf(stderr,
+			"collsock: a communicator of %d ranks is left to the MPI library: all are on one host\n",
+			c->size);
+}
+
 static void join_together(struct cm_comm *c, struct joining *j, struct user_ports *ports, int error)
 {
 	struct joining_outcome outcome;
@@ -199,7 +209,7 @@ static void join_together(struct cm_comm *c, struct joining *j, struct user_port
 	if (j->exchange_error)
 		return;
 	if (joining_plan_local_ranks(&j->plan, c->rank) == (unsigned int)c->size) {
-		cm_comm_pass(c, CM_ONE_HOST);
+		join_pass_local(c);
 		return;
 	}
 	if (!outcome.error)

@@ -151,8 +151,9 @@ def calls_of_open_mpi_with_datatypes_of_its_own_are_taken():
 
 @test_in_soak
 def on_one_host_all_is_passed_on():
-    status, said = run(1, 3, "latency", "5", "barrier")
+    status, said = run(1, 3, "latency", "5", "barrier", verbose=1)
     equal("status", status, 0)
+    equal("lines", said.count("3 ranks is left to the MPI library: all are on one host"), 1)
     equal("taken", sum(taken for taken, _ in counts(said).values()), 0)
     equal("why", "all ranks on one host" in said, True)
 
