@@ -36,7 +36,7 @@ static const struct advice advices[] = {
 		"see its output for the reason, then join a new group with a new nonce",
 	}, {
 		ETIMEDOUT, RANK, "does not answer: it is down, cut off, or has never joined",
-		"check that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
+		"check that it runs, UDP port 7607 (in user space COLLSOCK_USER_PORTS) is open, large packets get through, and id, nonce, key, hosts are equal on all",
 	}, {
 		EPROTO, RANK,
 		"posted a different operation, joined with a different description, or has another version of the module",

@@ -50,8 +50,9 @@ class CollectiveTimeout(CollectiveError, TimeoutError):
 BLAME = {
     errno.ECONNRESET: "has left the group: it closed its socket, or its process ended; "
                       "its output may say why",
-    errno.ETIMEDOUT: "does not answer: check that it runs, that UDP port 7607 is open, and that "
-                     "id, nonce, key and hosts are equal on all ranks",
+    errno.ETIMEDOUT: "does not answer: check that it runs, that UDP port 7607 (in user space "
+                     "COLLSOCK_USER_PORTS) is open, and that id, nonce, key and hosts are equal on "
+                     "all ranks",
     errno.EPROTO: "posted a different operation, joined with a different description, or has "
                   "another version of the module: run the same program everywhere",
     errno.EPERM: "is on a host whose own filters refuse its packets: see there nft list ruleset",
