@@ -51,6 +51,9 @@ struct report {
 	size_t			rank_count;
 };
 
+/* Read a reply about a rank, and its process. */
+void report_read_rank(struct report_rank *found, const struct reply *rank);
+
 /* Free what it points to. */
 void report_free(struct report *report);
 

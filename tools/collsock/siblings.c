@@ -253,19 +253,9 @@ static bool siblings_find_mute(const struct siblings *s, struct report_rank *fou
 static bool siblings_find_late(struct report_rank *found, const struct reply *rank,
 			       uint64_t operation)
 {
-	uint64_t state = reply_number(rank, COLLSOCK_A_RANK_STATE, COLLSOCK_RANK_STATE_JOINED);
-
 	if (siblings_has_posted(rank, operation))
 		return false;
-	*found = (struct report_rank){
-		.rank = reply_number(rank, COLLSOCK_A_RANK_RANK, NUMBER_UNKNOWN),
-		.next = reply_number(rank, COLLSOCK_A_RANK_NEXT, NUMBER_UNKNOWN),
-		.last = reply_number(rank, COLLSOCK_A_RANK_LAST, NUMBER_UNKNOWN),
-	};
-	snprintf(found->state, sizeof(found->state), "%s",
-		 state == COLLSOCK_RANK_STATE_LEFT ? "left" :
-		 state == COLLSOCK_RANK_STATE_ABSENT ? "absent" : "joined");
-	process_read(&found->process, reply_number(rank, COLLSOCK_A_RANK_PID, 0));
+	report_read_rank(found, rank);
 	return true;
 }
 

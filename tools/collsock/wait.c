@@ -30,21 +30,9 @@ static void *wait_array(size_t count, size_t bytes)
 
 /* ---- current operations: findings ---- */
 
-static const char *wait_rank_state(uint64_t state)
-{
-	static const char *const names[] = {
-		[COLLSOCK_RANK_STATE_ABSENT]	= "absent",
-		[COLLSOCK_RANK_STATE_JOINED]	= "joined",
-		[COLLSOCK_RANK_STATE_LEFT]	= "left",
-	};
-
-	return state < sizeof(names) / sizeof(*names) ? names[state] : "";
-}
-
 /* Read what is known about a rank of this host. */
 static void wait_read_rank(struct report_rank *found, uint64_t number, const struct replies *ranks)
 {
-	const struct reply *rank;
 	size_t i;
 
 	*found = (struct report_rank){
@@ -53,14 +41,8 @@ static void wait_read_rank(struct report_rank *found, uint64_t number, const str
 	for (i = 0; i < ranks->count; i++)
 		if (reply_number(&ranks->reply[i], COLLSOCK_A_RANK_RANK, NUMBER_UNKNOWN) == number)
 			break;
-	if (i == ranks->count)
-		return;
-	rank = &ranks->reply[i];
-	snprintf(found->state, sizeof(found->state), "%s",
-		 wait_rank_state(reply_number(rank, COLLSOCK_A_RANK_STATE, NUMBER_UNKNOWN)));
-	found->next = reply_number(rank, COLLSOCK_A_RANK_NEXT, NUMBER_UNKNOWN);
-	found->last = reply_number(rank, COLLSOCK_A_RANK_LAST, NUMBER_UNKNOWN);
-	process_read(&found->process, reply_number(rank, COLLSOCK_A_RANK_PID, 0));
+	if (i < ranks->count)
+		report_read_rank(found, &ranks->reply[i]);
 }
 
 static void wait_read_ranks(struct netlink *n, struct report *report, const struct operation *o)
