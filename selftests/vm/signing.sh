@@ -26,7 +26,7 @@ refused() {
 
 finds() {
 	local said
-	said=$("$doctor" doctor)
+	said=$(COLLSOCK_BACKEND=kernel "$doctor" doctor)
 	equal 2 $? && grep -A1 -F "$1" <<<"$said" | grep -F "sign the module"
 }
 
