@@ -12,6 +12,8 @@ TREE = HERE.parent.parent
 VM = TREE / "tools/vm/vm"
 OUT = TREE / "build/bench"
 VM_LIMIT_SECONDS = 900
+# Where others have more of the processors' time, times mean nothing
+MOST_STOLEN = 0.05
 
 
 def results_of(name):
@@ -35,6 +37,30 @@ def boot(name, cases, *options, **more):
     status = machine(name, cases, *options, **more).wait()
     if status or not results_of(name).exists():
         sys.exit(f"bench: the measurement did not run (status {status})")
+    return json.loads(results_of(name).read_text(encoding="ascii"))
+
+
+def stolen():
+    """Jiffies that others had of this machine's processors, and jiffies in all"""
+    fields = pathlib.Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    return int(fields[8]), sum(map(int, fields[1:9]))
+
+
+def boot_command(name, command, *options, limit_seconds, most_stolen=1.0):
+    """Run a command in a test machine; returns the figures that it writes to the file which is its
+    last argument. Ends if others had more than a share most_stolen of the processors' time."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    results_of(name).unlink(missing_ok=True)
+    before = stolen()
+    status = subprocess.run([VM, *options, "--limit", str(limit_seconds), "--out", OUT,
+                             shlex.join([*command, f"/out/{results_of(name).name}"])],
+                            stdin=subprocess.DEVNULL, check=False).returncode
+    if status or not results_of(name).exists():
+        sys.exit(f"bench: the measurement did not run (status {status})")
+    took, total_time = (after - early for after, early in zip(stolen(), before))
+    if took > most_stolen * total_time:
+        sys.exit(f"bench: others had {100 * took / total_time:.0f} % of the processors' time, so "
+                 f"these times mean nothing")
     return json.loads(results_of(name).read_text(encoding="ascii"))
 
 
