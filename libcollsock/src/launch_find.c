@@ -104,7 +104,7 @@ int launch_find(struct launch *launch, char *text, size_t bytes)
 	int err;
 
 	snprintf(text, bytes,
-		 "no launcher was found: none of COLLSOCK_REQUEST (collsock run), COLLSOCK_RENDEZVOUS with COLLSOCK_RANK and COLLSOCK_RANKS, RANK with WORLD_SIZE, MASTER_ADDR and TORCHELASTIC_RUN_ID or LOCAL_RANK (torchrun), PMIX_RANK with PMIX_NAMESPACE, PMI_FD with PMI_RANK and PMI_SIZE, PMI_PORT with PMI_ID, or SLURM_STEP_NUM_TASKS (srun) is set; start the program with collsock run");
+		 "no launcher was found: none of COLLSOCK_REQUEST (collsock run), COLLSOCK_RENDEZVOUS with COLLSOCK_RANK and COLLSOCK_RANKS, RANK with WORLD_SIZE, MASTER_ADDR and TORCHELASTIC_RUN_ID or LOCAL_RANK (torchrun), PMIX_RANK with PMIX_NAMESPACE, PMI_FD with PMI_RANK and PMI_SIZE, PMI_PORT with PMI_ID, or SLURM_STEP_NUM_TASKS (srun) is set; start with collsock run --local N on one machine, or on each of several with -H HOST,HOST...");
 	for (i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
 		memset(launch, 0, sizeof(*launch));
 		err = launchers[i](launch, text, bytes);

@@ -97,7 +97,8 @@ static void client_report_late(struct meeting_client *client)
 		return;
 	if (client->link.fd < 0)
 		meeting_self_report(self, "rank %u: waiting for rank 0 at %s: %s",
-				    self->options.rank, self->rendezvous.text, client->problem);
+				    self->options.rank, self->rendezvous.text,
+				    *client->problem ? client->problem : "no answer yet");
 	else
 		meeting_self_report(self,
 				    "rank %u: connected to rank 0 at %s, which waits for other ranks",

@@ -79,8 +79,8 @@ static const struct advice advices[] = {
 		"join first",
 	}, {
 		ENOENT, CALL,
-		"no launcher says how ranks meet, no such file, no operation with that cookie, or no such rank here",
-		"start the program with collsock run, or check whether the completion was received already, or how many ranks this host has",
+		"no launcher says how ranks meet; or no such file, no operation with that cookie, or no such rank here",
+		"start the program with collsock run; or check the name of the file, whether the completion was received already, how many ranks this host has",
 	}, {
 		EMSGSIZE, CALL, "too large for the limits of the group, for the buffer or the path",
 		"post less, pass a larger buffer (nothing is lost), or join with larger max_bytes, max_result_bytes, or small segments",

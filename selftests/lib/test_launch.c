@@ -139,6 +139,7 @@ TEST(what_is_missing_or_not_valid_is_named)
 		{ { TORCHRUN, "LOCAL_RANK=0", "MASTER_PORT=65536" }, -EINVAL, "MASTER_PORT:" },
 		/* Others than torchrun set these, too. */
 		{ { TORCHRUN }, -ENOENT, "no launcher was found" },
+		{ { TORCHRUN }, -ENOENT, "start with collsock run --local N" },
 		{ { "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0" }, -ENOENT, "MASTER_ADDR" },
 		{ { SLURM("0", "n[1-2") }, -EINVAL, "SLURM_STEP_NODELIST" },
 		{ { SLURM("0", "") }, -EINVAL, "SLURM_STEP_NODELIST" },

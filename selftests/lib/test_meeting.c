@@ -128,6 +128,33 @@ TEST_F(meeting, rank_0_that_is_missing_is_named)
 		    "rank 1: waiting for rank 0 at 127.0.0.1:");
 }
 
+/* As behind a firewall that drops: no more connections are taken by one that accepts none. */
+TEST_F(meeting, a_host_that_does_not_answer_is_said_to)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t bytes = sizeof(address);
+	int fd[4], i;
+
+	for (i = 0; i < 4; i++)
+		fd[i] = socket(AF_INET, SOCK_STREAM | (i ? SOCK_NONBLOCK : 0), 0);
+	ASSERT_EQ(0, bind(fd[0], (struct sockaddr *)&address, bytes));
+	ASSERT_EQ(0, listen(fd[0], 0));
+	ASSERT_EQ(0, getsockname(fd[0], (struct sockaddr *)&address, &bytes));
+	for (i = 1; i < 4; i++)
+		connect(fd[i], (struct sockaddr *)&address, bytes);
+	snprintf(self->rendezvous, sizeof(self->rendezvous), "127.0.0.1:%u",
+		 ntohs(address.sin_port));
+	self->rank[1].options.rendezvous = self->rendezvous;
+	self->rank[1].options.timeout_ms = 3000;
+	rank_start(&self->rank[1]);
+	expect_failed(_metadata, &self->rank[1], -ETIMEDOUT, "no answer");
+	expect_says(_metadata, self->rank[1].outcome->reports, ": no answer yet");
+	for (i = 0; i < 4; i++)
+		close(fd[i]);
+}
+
 TEST_F(meeting, a_host_without_an_address_is_named)
 {
 	self->rank[1].options.rendezvous = "no-such-host.invalid:7607";

@@ -155,7 +155,7 @@ def end_of_chain(host: Answer, self: int | None, silent_ms: int) -> tuple[int, s
     if state in (HOST_LEFT, HOST_DEAD):
         return rank, "has left, or its host does not answer any more"
     if state in (HOST_UNKNOWN, HOST_UNHEARD):
-        return rank, "has not been heard from: its host may be down, or the rank not started"
+        return rank, "has not been heard from: it has not joined, or no packet gets through"
     if (number(host, MissingAttribute.SILENT_MS) or 0) > silent_ms:
         return rank, "is on a host that does not answer"
     if awaits is None or awaits == self or late is None:
