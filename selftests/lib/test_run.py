@@ -81,6 +81,25 @@ def a_program_that_does_not_join(_):
     return done.stdout.split() == ["1", "1"], shows(done)
 
 
+def a_namespace_whose_loopback_is_down(_):
+    """Which needs a user namespace."""
+    if run("-rn", "true", command="unshare").returncode:
+        return True, "no user namespaces here"
+    done = run("-rn", COMMAND, "run", "--local", "2", "--", COMMAND, "barrier", command="unshare")
+    return done.returncode == 125 and "ip link set lo up" in done.stderr, shows(done)
+
+
+def a_program_without_a_launcher(_):
+    done = run("run", "--", COMMAND, "barrier")
+    return done.returncode == 125 and "collsock run --local N on one machine" in done.stderr, \
+        shows(done)
+
+
+def a_key_in_a_folder_that_is_not_there(folder):
+    done = run("keygen", str(folder / "no/key"))
+    return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
+
+
 TESTS = {
     "ranks of one machine compute a sum": ranks_of_one_machine,
     "a user without privilege runs ranks": another_user,
@@ -89,6 +108,9 @@ TESTS = {
     "a backend that is none is refused": a_backend_that_is_none,
     "a program that wants another backend than its launcher": a_program_that_wants_another,
     "a program has the socket of its rank alone": a_program_that_does_not_join,
+    "ranks do not wait for packets where loopback is down": a_namespace_whose_loopback_is_down,
+    "without launcher and options run says which there are": a_program_without_a_launcher,
+    "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 
 

@@ -252,8 +252,8 @@ static void doctor_say_closed(struct doctor *d, enum firewall_keeper keeper,
 		   ports->text);
 }
 
-/* Rules are for all of the ports or for none. */
-static void doctor_check_firewall(struct doctor *d, struct ports *ports)
+/* Rules are for all of the ports or for none. Return: whether they can be read. */
+static bool doctor_check_firewall(struct doctor *d, struct ports *ports)
 {
 	struct firewall firewall = { };
 
@@ -280,14 +280,15 @@ static void doctor_check_firewall(struct doctor *d, struct ports *ports)
 		doctor_say_closed(d, firewall.keeper, ports);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %s is refused", ports->text);
+	return firewall.readable;
 }
 
 void doctor_firewall(struct doctor *d)
 {
 	struct ports of_module = { .first = d->port, .last = d->port }, of_ranks;
 
-	doctor_check_firewall(d, &of_module);
-	if ((!d->connected || userspace_is_there()) &&
+	if (doctor_check_firewall(d, &of_module) &&
+	    (!d->connected || userspace_is_there()) &&
 	    !user_ports_range(&of_ranks.first, &of_ranks.last))
 		doctor_check_firewall(d, &of_ranks);
 }

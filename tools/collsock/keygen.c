@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,9 @@ static int keygen_open(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
+	if (fd < 0 && errno == ENOENT)
+		errx(EXIT_ERROR, "%s: no key was made: there is no such folder (mkdir -p -m 700)",
+		     path);
 	if (fd < 0)
 		err(EXIT_ERROR, "%s: no key was made", path);
 	return fd;

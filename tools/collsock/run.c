@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -235,6 +236,20 @@ static void run_block_signals(sigset_t *blocked, sigset_t *usual)
 	sigprocmask(SIG_BLOCK, blocked, usual);
 }
 
+/* It is down in a network namespace that was just made: the ranks would wait for each other. */
+static void run_check_loopback(void)
+{
+	const struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons(1),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof(to)))
+		err(RUN_FAILED, "127.0.0.1 is not reached here: is lo up (ip link set lo up)?");
+	close(fd);
+}
+
 static int run_all(uint32_t ranks, char **words)
 {
 	struct run run = { .ranks = ranks };
@@ -246,6 +261,7 @@ static int run_all(uint32_t ranks, char **words)
 
 	if (launch_choose_backend(&backend))
 		errx(RUN_FAILED, "COLLSOCK_BACKEND is none of kernel, user, auto");
+	run_check_loopback();
 	group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
 	run_block_signals(&blocked, &usual);
 	for (rank = 0; rank < ranks; rank++)
