@@ -451,6 +451,120 @@ static void *run_barrier(void *arg)
 	return NULL;
 }
 
+/* ---- who wakes a thread that sleeps until a packet comes ---- */
+
+/* Sleeps end after 200 ms if nothing wakes them; here so many do that nothing did. */
+#define MOST_IN_VAIN	150
+
+/**
+ * struct sleeps - those of this process until a packet comes
+ * @filtered: no empty packet leaves the process, as with a filter
+ * @began: how many there were
+ * @in_vain: how many ended by themselves, and were hidden from the library unless @filtered
+ * @left_alone: nothing has woken a thread
+ */
+static struct sleeps {
+	bool	filtered;
+	int	began;
+	int	in_vain;
+	bool	left_alone;
+} sleeps;
+
+ssize_t __wrap_sendto(int fd, const void *data, size_t bytes, int flags, const struct sockaddr *to,
+		      socklen_t to_bytes)
+{
+	if (sleeps.filtered && !bytes)
+		return 0;
+	return __real_sendto(fd, data, bytes, flags, to, to_bytes);
+}
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	int in_vain = 0;
+	ssize_t got;
+
+	__atomic_add_fetch(&sleeps.began, 1, __ATOMIC_SEQ_CST);
+	do {
+		got = __real_recvmsg(fd, m, flags);
+		if (got >= 0 || errno != EAGAIN)
+			return got;
+		__atomic_add_fetch(&sleeps.in_vain, 1, __ATOMIC_SEQ_CST);
+	} while (!sleeps.filtered && ++in_vain < MOST_IN_VAIN);
+	sleeps.left_alone = !sleeps.filtered;
+	errno = EAGAIN;
+	return -1;
+}
+
+static void *take_completion(void *arg)
+{
+	struct collsock_completion c;
+	struct thread *t = arg;
+
+	t->well = !collsock_complete(t->s, &c, NULL, 0) && !c.error && c.cookie == 7;
+	return NULL;
+}
+
+/* Of a group of one, nobody else sends packets. */
+static bool wake_by_a_post(struct rank *r, struct collsock *s)
+{
+	struct thread t = { .r = r, .s = s };
+	int before = __atomic_load_n(&sleeps.began, __ATOMIC_SEQ_CST);
+
+	pthread_create(&t.id, NULL, take_completion, &t);
+	while (__atomic_load_n(&sleeps.began, __ATOMIC_SEQ_CST) == before)
+		sched_yield();
+	if (collsock_post_barrier(s, 7))
+		return wrong(r, "post");
+	pthread_join(t.id, NULL);
+	if (sleeps.left_alone)
+		return wrong(r, "the thread that slept was not woken");
+	return t.well || wrong(r, "the completion");
+}
+
+TEST(a_thread_that_sleeps_is_woken_by_what_another_completes)
+{
+	EXPECT_ALL_WELL(NULL, 1, wake_by_a_post);
+}
+
+static bool wake_in_spite_of_a_filter(struct rank *r, struct collsock *s)
+{
+	sleeps.filtered = true;
+	return wake_by_a_post(r, s) &&
+	       (sleeps.in_vain || wrong(r, "the thread slept until something came"));
+}
+
+TEST(a_thread_that_a_filter_keeps_asleep_looks_by_itself)
+{
+	EXPECT_ALL_WELL(NULL, 1, wake_in_spite_of_a_filter);
+}
+
+static bool wake_by_a_failure(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c;
+	int err;
+
+	if (r->rank) {
+		raise(SIGKILL);
+		return false;
+	}
+	err = collsock_barrier(s, &c);
+	if (sleeps.left_alone)
+		return wrong(r, "the thread that slept was not woken");
+	return (err == -ETIMEDOUT && c.failed_rank == 1) || wrong(r, "barrier: %d", err);
+}
+
+/* Only a time-out, which the library's thread keeps, says that the other is dead. */
+TEST(a_thread_that_sleeps_is_woken_by_a_failure)
+{
+	const struct collsock_options options = { .liveness_ms = 500 };
+	struct shared *shared = shared_new(2);
+
+	start_ranks(shared, &options, 2, wake_by_a_failure);
+	EXPECT_EQ(1U << 1, await_ranks(shared, 2));
+	EXPECT_TRUE(shared->well[0]) TH_LOG("%s", shared->text[0]);
+	munmap(shared, sizeof(*shared));
+}
+
 static bool close_while_a_thread_waits(struct rank *r)
 {
 	struct thread t = { .r = r };

@@ -28,8 +28,10 @@
 #define MOST_RANKS	16
 #define ROUND_BYTES	4096
 
-/* In test_user_packets alone, to which the linker redirects what ranks send */
+/* In test_user and test_user_packets, to which the linker redirects what ranks send and receive */
 struct mmsghdr;
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
+ssize_t __real_recvmsg(int fd, struct msghdr *m, int flags);
 ssize_t __wrap_sendto(int fd, const void *data, size_t bytes, int flags,
 		      const struct sockaddr *to, socklen_t to_bytes);
 ssize_t __real_sendto(int fd, const void *data, size_t bytes, int flags,
