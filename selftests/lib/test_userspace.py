@@ -37,6 +37,8 @@ print(group.rank, os.getpid(), flush=True)
 if group.rank == 1:
     signal.sigwait([signal.SIGUSR1])
 group.barrier()
+if "STAY" in os.environ:
+    signal.sigwait([signal.SIGUSR1])
 """
 BLOCKED = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])" + PROGRAM
 
@@ -70,9 +72,10 @@ def free_ports(count):
 class Ranks:
     """Three ranks, of which rank 1 is late. Other programs of this user may have groups, too."""
 
-    def __init__(self, folder, patient=False):
+    def __init__(self, folder, patient=False, stay=False):
         self.folder, self.pids = folder, {}
         settings = {"PORTS": free_ports(3), "NONCE": str(time.time_ns())} if patient else {}
+        settings |= {"STAY": "1"} if stay else {}
         self.all = subprocess.Popen(
             [COMMAND, "run", "--local", "3", "--", sys.executable, "-c", BLOCKED], text=True,
             env=USUAL | {"XDG_RUNTIME_DIR": str(folder)} | settings, stdout=subprocess.PIPE,
@@ -90,8 +93,12 @@ class Ranks:
         self.all.wait(SECONDS)
         self.all.stdout.close()
 
-    def go_on(self):
-        os.kill(self.pids[1], signal.SIGUSR1)
+    def tell(self, *ranks):
+        for rank in ranks:
+            os.kill(self.pids[rank], signal.SIGUSR1)
+
+    def go_on(self, *ranks):
+        self.tell(*ranks or (1,))
         equal(self.all.wait(SECONDS), 0, "status")
 
     def shown(self, what):
@@ -161,13 +168,34 @@ def test_the_straggler_is_named_if_it_is_stopped_or_killed(folder):
         os.kill(ranks.pids[1], signal.SIGSTOP)
         state, said = straggler(folder, ranks)
         equal(state, "joined")
+        assert "waits for rank 1, which is here and does not reply: process" in said, said
         pid = ranks.pids[1]
         assert f"process {pid} (" in said and f"is stopped (T): kill -CONT {pid}" in said, said
         os.kill(pid, signal.SIGKILL)
         while f"process {pid} " in said:
             state, said = straggler(folder, ranks)
         equal(state, "left")
-        assert "rank 1, which is here and has not posted it: it has left" in said, said
+        assert "rank 1, which is here and does not reply: it has left" in said, said
+
+
+def test_who_was_last_is_one_list_of_all_processes(folder):
+    """Each has seen a part. What the other two have seen of rank 1 is told of it, not of its host."""
+    with Ranks(folder, stay=True) as ranks:
+        straggler(folder, ranks)
+        ranks.tell(1)
+        deadline = time.monotonic() + SECONDS
+        while time.monotonic() < deadline:
+            lasts = [last for last in shown(folder, "wait", "--last")
+                     if last["handle"] >> 8 & 0x7fffff in ranks.pids.values()]
+            if sum(last["last"] for last in lasts if last.get("rank") == 1) >= 2:
+                break
+        equal(len({last["handle"] for last in lasts}), 1, lasts)
+        equal([last for last in lasts if "host" in last], [], "all hosts are here")
+        equal(len({last["rank"] for last in lasts}), len(lasts), lasts)
+        late = [last for last in lasts if last["rank"] == 1]
+        equal([(last["who"], last["last"] >= 2) for last in late], [("rank 1, here", True)], lasts)
+        equal(round(sum(last["share"] for last in lasts)), 100)
+        ranks.go_on(0, 1, 2)
 
 
 def test_socket_of_a_killed_process_is_removed(folder):

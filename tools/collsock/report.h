@@ -3,6 +3,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
  * @state: "absent", "joined" or "left"; empty if unknown
  * @next: the operation that it posts next, or NUMBER_UNKNOWN
  * @last: how often it was the last to post, or NUMBER_UNKNOWN
+ * @mute: its process does not reply, so it may have posted
  * @process: process that holds it
  */
 struct report_rank {
@@ -22,6 +24,7 @@ struct report_rank {
 	char		state[8];
 	uint64_t	next;
 	uint64_t	last;
+	bool		mute;
 	struct process	process;
 };
 

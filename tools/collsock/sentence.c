@@ -61,17 +61,29 @@ static void sentence_rank(FILE *file, const struct report_rank *rank)
 		sentence_process(file, &rank->process);
 }
 
+static bool sentence_any_mute(const struct report *r)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < r->rank_count; i++)
+		any |= r->ranks[i].mute;
+	return any;
+}
+
 static void sentence_here(FILE *file, const struct report *r)
 {
+	bool any_mute = sentence_any_mute(r);
 	size_t i;
 
 	if (r->rank_count == 1) {
-		fprintf(file, "rank %ju, which is here and has not posted it: ",
-			(uintmax_t)r->culprit.rank);
+		fprintf(file, "rank %ju, which is here and %s: ", (uintmax_t)r->culprit.rank,
+			any_mute ? "does not reply" : "has not posted it");
 		sentence_rank(file, &r->ranks[0]);
 		return;
 	}
-	fprintf(file, "%zu ranks, which are here and have not posted it", r->rank_count);
+	fprintf(file, "%zu ranks, which are here and %s", r->rank_count,
+		any_mute ? "do not reply, or have not posted it" : "have not posted it");
 	for (i = 0; i < r->rank_count && i < RANKS_TOLD; i++) {
 		fprintf(file, "; rank %ju: ", (uintmax_t)r->ranks[i].rank);
 		sentence_rank(file, &r->ranks[i]);

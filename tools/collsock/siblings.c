@@ -29,7 +29,7 @@ struct siblings {
 
 /* ---- what they reply ---- */
 
-static bool siblings_are(const struct reply *a, const struct reply *b)
+bool siblings_are(const struct reply *a, const struct reply *b)
 {
 	static const int types[] = {
 		COLLSOCK_A_GROUP_ID, COLLSOCK_A_GROUP_NONCE, COLLSOCK_A_GROUP_TAG
@@ -240,6 +240,7 @@ static bool siblings_find_mute(const struct siblings *s, struct report_rank *fou
 		state = userspace_has_process(pid) ? "joined" : "absent";
 	}
 	*found = (struct report_rank){
+		.mute = strcmp(state, "absent"),
 		.rank = reply_number(host, COLLSOCK_A_HOST_RANK, NUMBER_UNKNOWN),
 		.next = NUMBER_UNKNOWN,
 		.last = NUMBER_UNKNOWN,

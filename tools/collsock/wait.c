@@ -10,10 +10,10 @@
 
 #include "command.h"
 #include "groups.h"
+#include "last.h"
 #include "report.h"
 #include "sentence.h"
 #include "siblings.h"
-#include "table.h"
 #include "text.h"
 #include "wait.h"
 
@@ -169,6 +169,7 @@ static struct json_object *wait_ranks_json(const struct report *report)
 		text_put(object, "rank", rank->rank);
 		if (*rank->state)
 			text_put_string(object, "state", rank->state);
+		json_object_object_add(object, "replies", json_object_new_boolean(!rank->mute));
 		wait_put_known(object, "next", rank->next);
 		wait_put_known(object, "last", rank->last);
 		if (rank->process.pid)
@@ -277,170 +278,13 @@ static int wait_now(struct netlink *n, char **words)
 	}
 }
 
-/* ---- past operations ---- */
-
-/**
- * struct last - a rank of this host, or another host, that was last
- * @number: of the rank or the host
- * @times: how often it was last
- * @address: of the host; NULL for a rank of this one
- */
-struct last {
-	uint64_t	number;
-	uint64_t	times;
-	char		*address;
-};
-
-/**
- * struct lasts - all ranks and hosts that were ever last in a group
- * @handle: of the group on this host
- * @id: of the group
- * @entry: the entries, the most frequent ones first
- * @count: number of @entry
- * @times: sum of their times
- */
-struct lasts {
-	uint64_t	handle;
-	uint64_t	id;
-	struct last	*entry;
-	size_t		count;
-	uint64_t	times;
-};
-
-/* @address: of a host, or NULL for a rank of this one; @last: how often it was last */
-static void wait_add_last(struct lasts *lasts, uint64_t number, const char *address, uint64_t last)
-{
-	if (!last)
-		return;
-	lasts->entry[lasts->count++] = (struct last){
-		.number	 = number,
-		.times	 = last,
-		.address = address ? text_format("%s", address) : NULL,
-	};
-	lasts->times += last;
-}
-
-static int wait_compare_last(const void *a, const void *b)
-{
-	const struct last *one = a, *other = b;
-
-	return (one->times < other->times) - (one->times > other->times);
-}
-
-static void wait_add_ranks(struct lasts *lasts, const struct replies *ranks)
-{
-	const struct reply *rank;
-	size_t i;
-
-	for (i = 0; i < ranks->count; i++) {
-		rank = &ranks->reply[i];
-		wait_add_last(lasts, reply_number(rank, COLLSOCK_A_RANK_RANK, 0), NULL,
-			      reply_number(rank, COLLSOCK_A_RANK_LAST, 0));
-	}
-}
-
-static void wait_add_peers(struct lasts *lasts, const struct replies *peers,
-			   const struct group_addresses *addresses)
-{
-	const struct reply *peer;
-	const char *address;
-	uint64_t host;
-	size_t i;
-
-	for (i = 0; i < peers->count; i++) {
-		peer = &peers->reply[i];
-		host = reply_number(peer, COLLSOCK_A_PEER_HOST, 0);
-		address = groups_address(addresses, host);
-		wait_add_last(lasts, host, address ? address : "?",
-			      reply_number(peer, COLLSOCK_A_PEER_LAST, 0));
-	}
-}
-
-/* Read those of one group: ranks of this host, and other hosts. */
-static void wait_read_lasts(struct netlink *n, struct lasts *lasts, const struct reply *group)
-{
-	struct group_addresses addresses = groups_addresses(n, group);
-	struct replies ranks, peers;
-
-	*lasts = (struct lasts){
-		.handle = groups_handle(group), .id = reply_number(group, COLLSOCK_A_GROUP_ID, 0)
-	};
-	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, lasts->handle);
-	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, lasts->handle);
-	lasts->entry = wait_array(ranks.count + peers.count, sizeof(*lasts->entry));
-	wait_add_ranks(lasts, &ranks);
-	wait_add_peers(lasts, &peers, &addresses);
-	qsort(lasts->entry, lasts->count, sizeof(*lasts->entry), wait_compare_last);
-	replies_free(&peers);
-	replies_free(&ranks);
-	groups_free_addresses(&addresses);
-}
-
-static void wait_free_lasts(struct lasts *lasts)
-{
-	size_t i;
-
-	for (i = 0; i < lasts->count; i++)
-		free(lasts->entry[i].address);
-	free(lasts->entry);
-}
-
-static struct json_object *wait_last_json(const struct lasts *lasts, const struct last *last)
-{
-	struct json_object *row = json_object_new_object();
-	const char *what = last->address ? "host" : "rank";
-	uintmax_t number = last->number;
-	char text[TEXT_BYTES], *who;
-
-	text_put(row, "handle", lasts->handle);
-	text_put(row, "id", lasts->id);
-	text_put(row, what, last->number);
-	if (last->address)
-		text_put_string(row, "address", last->address);
-	text_put(row, "last", last->times);
-	who = last->address ? text_format("host %ju (%s)", number, last->address) :
-			      text_format("rank %ju, here", number);
-	text_put_string(row, "who", who);
-	free(who);
-	json_object_object_add(row, "share",
-			       json_object_new_double(100. * last->times / lasts->times));
-	if (!options.json)
-		text_put_string(row, "percent", text_share(text, last->times, lasts->times));
-	return row;
-}
-
-static int wait_last(struct netlink *n, char **words)
-{
-	static const struct table_column columns[] = {
-		{ "GROUP",	"handle",	TABLE_NUMBER },
-		{ "LAST",	"last",		TABLE_NUMBER },
-		{ "SHARE",	"percent",	TABLE_NUMBER },
-		{ "WHO",	"who" },
-		{ }
-	};
-	struct json_object *rows = json_object_new_array();
-	struct replies groups = groups_select(n, words);
-	struct lasts lasts;
-	size_t i, j;
-
-	for (i = 0; i < groups.count; i++) {
-		wait_read_lasts(n, &lasts, &groups.reply[i]);
-		for (j = 0; j < lasts.count; j++)
-			json_object_array_add(rows, wait_last_json(&lasts, &lasts.entry[j]));
-		wait_free_lasts(&lasts);
-	}
-	table_show(columns, rows);
-	replies_free(&groups);
-	return EXIT_DONE;
-}
-
 int wait_command(char **words)
 {
 	struct netlink n;
 	int status;
 
 	netlink_open_to_look(&n);
-	status = options.last ? wait_last(&n, words) : wait_now(&n, words);
+	status = options.last ? last_show(&n, words) : wait_now(&n, words);
 	netlink_close(&n);
 	return status;
 }
