@@ -466,8 +466,8 @@ int collsock_net_stats(const struct collsock *socket, struct collsock_net_stats 
 int collsock_self(const struct collsock *socket, struct collsock_self *self, size_t bytes);
 
 /*
- * What the ranks of this process in user space do: a file with messages of generic netlink, as the
- * module answers dumps, which the caller closes; or a negative error number.
+ * What the ranks in user space of this user do on this machine: a file with messages of generic
+ * netlink, as the module answers dumps, which the caller closes; or a negative error number.
  */
 int collsock_report(void);
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "user.h"
+#include "user_ask.h"
 #include "user_member.h"
 #include "user_post.h"
 #include "user_thread.h"
@@ -241,9 +242,21 @@ int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *ru
 	return err;
 }
 
+static void user_take_report(void *report, pid_t pid, void *messages, size_t bytes)
+{
+	user_report_add(report, messages, bytes);
+}
+
 int user_report(void)
 {
-	return user_thread_report();
+	struct user_report report = { .failed = false };
+	const struct user_ask ask = {
+		.but = getpid(), .take = user_take_report, .ctx = &report,
+	};
+
+	user_thread_report(&report);
+	user_ask(&ask);
+	return user_report_file(&report);
 }
 
 int user_page(struct user_member *m, const struct collsock_page **page)

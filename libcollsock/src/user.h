@@ -61,7 +61,7 @@ int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *ru
 /* getsockopt() of COLLSOCK_STATS and so on: bytes of the answer */
 int user_query(struct user_member *m, int option, void *answer, size_t bytes);
 
-/* What the members of this process do, as a file (user_report.h); or a negative errno */
+/* What members of this user do on this machine, as a file (user_report.h); or a negative errno */
 int user_report(void);
 
 /* The page of a member that has joined */

@@ -239,6 +239,14 @@ void user_report_member(struct user_report *r, struct user_member *m)
 	report_operations(r, m, now);
 }
 
+void user_report_add(struct user_report *r, const void *messages, size_t bytes)
+{
+	u8 *at = report_extend(r, NLMSG_ALIGN(bytes));
+
+	if (at)
+		memcpy(at, messages, bytes);
+}
+
 static int report_write(int fd, const struct user_report *r)
 {
 	ssize_t written;

@@ -26,6 +26,9 @@ struct user_report {
 /* Add a member that has a group; its lock is held. */
 void user_report_member(struct user_report *report, struct user_member *m);
 
+/* Add the messages of another report. */
+void user_report_add(struct user_report *report, const void *messages, size_t bytes);
+
 /*
  * The report as a file that nobody can change, and whose beginning is read next; or a negative
  * errno. The memory of the report is freed.

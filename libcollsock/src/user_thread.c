@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "user_listener.h"
-#include "user_report.h"
 #include "user_thread.h"
 
 /* How long the end of a process waits for acknowledgments: what each member lingers, twice */
@@ -181,29 +180,29 @@ static void thread_drive_all(void)
 	pthread_mutex_unlock(&thread.lock);
 }
 
-int user_thread_report(void)
+void user_thread_report(struct user_report *report)
 {
-	struct user_report report = { .failed = false };
 	struct user_member *m;
 
 	pthread_mutex_lock(&thread.lock);
 	list_for_each_entry(m, &thread.members, link) {
 		pthread_mutex_lock(&m->lock);
 		if (m->state == USER_JOINED || m->state == USER_LINGERING)
-			user_report_member(&report, m);
+			user_report_member(report, m);
 		pthread_mutex_unlock(&m->lock);
 	}
 	pthread_mutex_unlock(&thread.lock);
-	return user_report_file(&report);
 }
 
 static void thread_answer(void)
 {
 	int client = user_listener_accept(thread.listener), file;
+	struct user_report report = { .failed = false };
 
 	if (client < 0)
 		return;
-	file = user_thread_report();
+	user_thread_report(&report);
+	file = user_report_file(&report);
 	if (file >= 0)
 		user_listener_answer(client, file);
 	else

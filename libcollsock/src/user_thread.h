@@ -12,6 +12,7 @@
 #define COLLSOCK_USER_THREAD_H
 
 #include "user_member.h"
+#include "user_report.h"
 
 /* A NEW member, which the process has from now on */
 void user_thread_add(struct user_member *m);
@@ -38,8 +39,8 @@ void user_thread_mind(struct user_member *m);
  */
 void user_thread_close(struct user_member *m);
 
-/* What all members do, as a file (user_report.h); or a negative errno */
-int user_thread_report(void);
+/* Add what all members do. */
+void user_thread_report(struct user_report *report);
 
 /* ---- fork: see pthread_atfork(3) ---- */
 

@@ -14,6 +14,7 @@ GROUP_GET, RANK_GET, OPERATION_GET = 4, 7, 9
 HOST_UNKNOWN, HOST_UNHEARD, HOST_LEFT, HOST_DEAD = 0, 2, 4, 5
 RUNNING = 1
 ROOT_CONTRIBUTES = (Kind.BROADCAST, Kind.SCATTER)
+PREFIXES = (Kind.SCAN, Kind.EXSCAN)
 
 # A kernel that is asked too often lets its reader wait, and must not delay a time-out for long.
 MOST_SECONDS = 1
@@ -36,6 +37,7 @@ class RankAttribute(enum.IntEnum):
 
     GROUP = 1
     RANK = 2
+    NEXT = 4
 
 
 class OperationAttribute(enum.IntEnum):
@@ -82,27 +84,56 @@ def ranks_missing(group_id: int, nonce: int) -> dict[int, str] | None:
 
 
 def ranks_missing_in_user_space(group_id: int, nonce: int, rank: int) -> dict[int, str] | None:
-    """The same of a rank of this process."""
+    """The same of a rank of this process, as all processes of this user on this machine know."""
     try:
         report = user.report()
     except OSError:
         return None
-    ranks = {answer[RankAttribute.GROUP][0] for answer in answers_in(report, RANK_GET)
-             if number(answer, RankAttribute.RANK) == rank}
-    group = find_group([answer for answer in answers_in(report, GROUP_GET)
-                        if answer[GroupAttribute.HANDLE][0] in ranks], group_id, nonce)
-    if group is None:
+    groups = {group[GroupAttribute.HANDLE][0]: group for group in answers_in(report, GROUP_GET)
+              if find_group([group], group_id, nonce)}
+    here = {number(answer, RankAttribute.RANK): answer for answer in answers_in(report, RANK_GET)
+            if answer[RankAttribute.GROUP][0] in groups}
+    if rank not in here:
         return None
-    handle = group[GroupAttribute.HANDLE]
-    return awaited_by_oldest([answer for answer in answers_in(report, OPERATION_GET)
-                              if answer[OperationAttribute.GROUP] == handle], group)
+    handle = here[rank][RankAttribute.GROUP][0]
+    answers = [answer for answer in answers_in(report, OPERATION_GET)
+               if answer[OperationAttribute.GROUP][0] == handle]
+    posts = {other: number(answer, RankAttribute.NEXT) or 0 for other, answer in here.items()
+             if other is not None}
+    return late_here(answers, posts, rank) or \
+        awaited_by_oldest(answers, groups[handle], posts)
 
 
-def awaited_by_oldest(answers: list[Answer], group: Answer) -> dict[int, str]:
-    """The ranks for which the oldest operation waits that does."""
-    waiting = [awaited for answer in sorted(answers, key=number_of)
-               for awaited in [awaited_by(answer, group)] if awaited is not None]
-    return waiting[0] if waiting else {}
+def late_here(answers: list[Answer], posts: dict[int, int], rank: int) -> dict[int, str]:
+    """Ranks of this machine that have not posted what this rank waits for. posts: what is next."""
+    for answer in sorted(answers, key=number_of):
+        if number(answer, OperationAttribute.STATE) != RUNNING:
+            continue
+        late = contributors(answer, [other for other, following in posts.items()
+                                     if following <= number_of(answer)], rank)
+        if late:
+            return dict.fromkeys(late, "is on this machine, and has not posted it")
+    return {}
+
+
+def contributors(answer: Answer, ranks: list[int], rank: int) -> list[int]:
+    """Those of the ranks that this one waits for."""
+    kind = number(answer, OperationAttribute.OPERATION)
+    if kind in ROOT_CONTRIBUTES:
+        root = number(answer, OperationAttribute.ROOT)
+        return [other for other in ranks if other == root]
+    return [other for other in ranks if kind not in PREFIXES or other < rank]
+
+
+def awaited_by_oldest(answers: list[Answer], group: Answer,
+                      posts: dict[int, int] | None = None) -> dict[int, str]:
+    """The ranks for which the oldest operation waits that does, but those known to have posted."""
+    for answer in sorted(answers, key=number_of):
+        awaited = awaited_by(answer, group)
+        if awaited is not None:
+            return {rank: why for rank, why in awaited.items()
+                    if (posts or {}).get(rank, 0) <= number_of(answer)}
+    return {}
 
 
 def find_group(answers: list[Answer], group_id: int, nonce: int) -> Answer | None:

@@ -51,7 +51,7 @@ def check(result: int) -> int:
 
 
 def report() -> bytes:
-    """What ranks of this process do, as messages of netlink."""
+    """What ranks of this user do, in all processes of this machine, as messages of netlink."""
     with open(check(library().collsock_report()), "rb") as file:
         return file.read()
 
