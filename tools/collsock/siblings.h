@@ -2,8 +2,8 @@
 /*
  * Processes of this machine in one group. A process in user space is a host of its group by itself,
  * and knows of the others what they have sent. Their own replies say more, and at once: which of
- * their ranks have not posted. A process that does not reply is found by the port of its host; what it
- * has posted is not known.
+ * their ranks have not posted. A process that does not reply is found by the port of its host; what
+ * it has posted is not known.
  */
 #ifndef SIBLINGS_H
 #define SIBLINGS_H
