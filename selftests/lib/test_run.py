@@ -89,6 +89,15 @@ def a_namespace_whose_loopback_is_down(_):
     return done.returncode == 125 and "ip link set lo up" in done.stderr, shows(done)
 
 
+def ranks_in_a_namespace_of_their_own(_):
+    """As in a container: auto, and no module there may be used."""
+    if run("-rn", "true", command="unshare").returncode:
+        return True, "no user namespaces here"
+    done = run("-rn", "sh", "-c", f"ip link set lo up && {COMMAND} run --local 3 -- {COMMAND} "
+               "allreduce --op sum 17", command="unshare", settings={"COLLSOCK_BACKEND": "auto"})
+    return done.returncode == 0 and done.stdout.split() == ["51"] * 3, shows(done)
+
+
 def a_program_without_a_launcher(_):
     done = run("run", "--", COMMAND, "barrier")
     return done.returncode == 125 and "collsock run --local N on one machine" in done.stderr, \
@@ -108,6 +117,7 @@ TESTS = {
     "a backend that is none is refused": a_backend_that_is_none,
     "a program that wants another backend than its launcher": a_program_that_wants_another,
     "a program has the socket of its rank alone": a_program_that_does_not_join,
+    "ranks are in a network namespace of their own": ranks_in_a_namespace_of_their_own,
     "ranks do not wait for packets where loopback is down": a_namespace_whose_loopback_is_down,
     "without launcher and options run says which there are": a_program_without_a_launcher,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,

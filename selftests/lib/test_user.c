@@ -277,6 +277,39 @@ TEST(a_killed_process_is_named_by_all_others)
 			EXPECT_TRUE(shared->well[i]) TH_LOG("rank %u: %s", i, shared->text[i]);
 }
 
+/* Neither the rank nor any file of it is passed on. */
+static bool execute_a_program(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .failed_rank = 0 };
+	int err;
+
+	if (r->rank == 1) {
+		execl("/bin/sh", "sh", "-c",
+		      "for f in /proc/$$/fd/*; do\n"
+		      "	case ${f##*/}:$(readlink $f) in\n"
+		      "	[012]:*) ;;\n"
+		      "	*:socket:*|*:anon_inode:*|*:/memfd:*) exit 1;;\n"
+		      "	esac\n"
+		      "done\n"
+		      "exec sleep 1", NULL);
+		return false;
+	}
+	err = collsock_barrier(s, &c);
+	return (err == -ETIMEDOUT && c.failed_rank == 1) ||
+	       wrong(r, "barrier: %d, rank %u", err, c.failed_rank);
+}
+
+TEST(a_program_that_is_executed_is_not_the_rank)
+{
+	const struct collsock_options options = { .liveness_ms = LIVENESS_MS };
+	struct shared *shared = shared_new(2);
+
+	start_ranks(shared, &options, 2, execute_a_program);
+	EXPECT_EQ(0, await_ranks(shared, 2));
+	EXPECT_TRUE(shared->well[0]) TH_LOG("%s", shared->text[0]);
+	munmap(shared, sizeof(*shared));
+}
+
 static bool see_rank_1_leave(struct rank *r, struct collsock *s)
 {
 	struct collsock_completion c = { .failed_rank = 0 };

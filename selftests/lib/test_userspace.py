@@ -179,7 +179,7 @@ def test_the_straggler_is_named_if_it_is_stopped_or_killed(folder):
 
 
 def test_who_was_last_is_one_list_of_all_processes(folder):
-    """Each has seen a part. What the other two have seen of rank 1 is told of it, not of its host."""
+    """Each has seen a part. What others have seen of rank 1 is told of it, not of its host."""
     with Ranks(folder, stay=True) as ranks:
         straggler(folder, ranks)
         ranks.tell(1)
