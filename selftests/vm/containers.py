@@ -15,7 +15,10 @@ import contextlib
 import ctypes
 import errno
 import os
+import shutil
 import socket
+import subprocess
+import tempfile
 
 from collsock_netlink import Netlink
 from collsock_test import (
@@ -30,6 +33,9 @@ ADDRESS = "10.1.0.100"
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER = 0x20000, 0x4000000, 0x8000000, 0x10000000
 MS_RDONLY, MS_NOSUID, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 32, 4096, 16384, 1 << 18
 PR_SET_NO_NEW_PRIVS = 38
+TOOL = "/run/collsock-command"  # where another user can start it
+MEETING = ("--rendezvous", "10.1.0.1", "--ranks", "2")
+PATIENCE_S = 60
 ANOTHER_FAMILY = 22     # AF_SNA: defined, never implemented, on the lists of runtimes
 
 
@@ -329,6 +335,56 @@ def root_of_a_container_tunes_its_namespace_but_cannot_raise_the_machines_limit(
         equal("tunables of their own on a host",
               [name for name, row in netlink.tunables().items() if "own" in row], [])
     container.put("end")
+    container.finish()
+
+
+# ---- ranks in user space ----
+
+def collsock(*words, **settings):
+    """The command: its status, and what it prints"""
+    done = subprocess.run([TOOL, *words], check=False, text=True, capture_output=True,
+                          env={"PATH": os.environ["PATH"]} | settings, timeout=PATIENCE_S)
+    return done.returncode, done.stdout.split(), done.stderr
+
+
+def where_ranks_are(**settings):
+    """run passes a socket to ranks in user space."""
+    return collsock("run", "--local", "1", "--", "sh", "-c", "echo ${COLLSOCK_SOCKET:+user}",
+                    **settings)
+
+
+def meets(line, make_filter, key):
+    become_anybody(make_filter)
+    path = f"/tmp/key-{os.getpid()}"
+    with open(path, "x", encoding="ascii", opener=lambda *how: os.open(*how, 0o600)) as file:
+        file.write(key)
+    line.put(where_ranks_are())
+    line.put(collsock("run", "--local", "3", "--", TOOL, "allreduce", "--op", "sum", "17"))
+    line.put(collsock("allreduce", "--op", "sum", *MEETING, "--rank", "1", "5",
+                      COLLSOCK_KEY_FILE=path))
+    os.unlink(path)
+
+
+def meets_as_host(line, key):
+    with tempfile.NamedTemporaryFile("w", encoding="ascii") as file:
+        file.write(key)
+        file.flush()
+        line.put(where_ranks_are())
+        line.put(collsock("allreduce", "--op", "sum", *MEETING, "--rank", "0", "7",
+                          COLLSOCK_KEY_FILE=file.name))
+
+
+@test
+def where_the_family_is_refused_auto_is_user_space_in_one_group_with_hosts_that_have_it():
+    key = os.urandom(16).hex() + "\n"
+    shutil.copy("build/tools/collsock", TOOL)
+    container = Container(meets, key, make_filter=listed_families_allowed)
+    equal("ranks there are in", container.get(), (0, ["user"], ""))
+    equal("a group there", container.get(), (0, ["51"] * 3, ""))
+    host = Child(1, meets_as_host, key)
+    equal("ranks of the host are in", host.get(), (0, [], ""))
+    equal("what both compute", [rank.get()[:2] for rank in (host, container)], [(0, ["12"])] * 2)
+    host.finish()
     container.finish()
 
 
