@@ -190,13 +190,26 @@ struct coll_completion *coll_completion_claim_oldest(struct coll_completions *sl
 	return slot;
 }
 
+/*
+ * A quiet post that is under way will have no completion if it succeeds. It is, while the lock is
+ * dropped to copy a long contribution.
+ */
+static bool completion_may_be_claimed(const struct coll_completion *slot)
+{
+	u8 state = READ_ONCE(slot->state);
+
+	if (state == COLL_COMPLETION_POSTED)
+		return !slot->claimed && !slot->quiet;
+	return state == COLL_COMPLETION_DONE && !slot->claimed;
+}
+
 /**
  * coll_completion_claim_cookie() - claim an operation by its cookie
  * @slots: of the socket
  * @cookie: of the post
  *
- * Operations that another call has claimed are skipped. Of several with that cookie the one
- * posted first is claimed.
+ * Operations that another call has claimed are skipped, and so are quiet ones that have not
+ * failed. Of several with that cookie the one posted first is claimed.
  *
  * Return: the slot, POSTED or DONE, or NULL. Context: group lock held.
  */
@@ -205,8 +218,7 @@ struct coll_completion *coll_completion_claim_cookie(struct coll_completions *sl
 	struct coll_completion *slot, *found = NULL;
 
 	for (slot = slots->slot; slot <= slots->slot + slots->count; slot++) {
-		if (READ_ONCE(slot->state) < COLL_COMPLETION_POSTED || slot->claimed ||
-		    slot->completion.cookie != cookie)
+		if (!completion_may_be_claimed(slot) || slot->completion.cookie != cookie)
 			continue;
 		if (!found || slot->posted < found->posted)
 			found = slot;

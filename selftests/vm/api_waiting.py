@@ -17,11 +17,12 @@ import time
 
 from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
-    DEFAULT_WINDOW, DISSEMINATION, JOIN, MAX_SPIN_US, MAX_WINDOW, NET_STATS, NET_STATS_ALL, POST,
-    QUIET, REDUCE, RUN, RUN_HEAD, SOL_COLLSOCK, STATS, STATS_ALL, WAIT, Child, Descriptor, Failed,
-    Group, KernelLog, Memory, Skipped, at_least, at_most, barrier, equal, eventually,
-    eventually_in, integers, main, member, on, outcome, post_bytes, rank_on, read_file, refused,
-    run_bytes, seeded, test, test_each, wait_bytes, work, write_file)
+    BYTE, COMPLETION, DEFAULT_WINDOW, DISSEMINATION, GATHER, JOIN, MAX_RESULT, MAX_SPIN_US,
+    MAX_WINDOW, NET_STATS, NET_STATS_ALL, NOP, POST, QUIET, REDUCE, RUN, RUN_HEAD, SOL_COLLSOCK,
+    STATS, STATS_ALL, WAIT, Child, Descriptor, Failed, Group, KernelLog, Memory, Skipped, at_least,
+    at_most, barrier, equal, errno_name, eventually, eventually_in, integers, main, member, on,
+    outcome, post_bytes, rank_on, read_file, refused, run_bytes, seeded, test, test_each,
+    wait_bytes, work, write_file)
 
 
 # ---- waiting ----
@@ -420,6 +421,36 @@ def room_reaches_all_threads_that_wait_for_it():
         other.post(integers(1), operation=REDUCE, root=1)
         equal("the sum", other.complete().result, integers(2))
     equal("threads that have ended", ended(threads), len(threads))
+
+
+def look_for(rank, cookie, over, found):
+    """Nothing can be waited for."""
+    room = Memory(bytes(8))
+    while not over.is_set():
+        try:
+            fcntl.ioctl(rank, WAIT, bytearray(wait_bytes(cookie, room)))
+            found.append("a completion")
+        except OSError as error:
+            if error.errno != errno.ENOENT:
+                found.append(errno_name(error.errno))
+
+
+@test
+def no_thread_can_wait_for_a_quiet_post():
+    """A long contribution is copied without the group's lock, so others see the post meanwhile."""
+    block = MAX_RESULT // 2
+    root, rank = Group([1], placement=(0, 0), window=2, max_bytes=8, max_result_bytes=MAX_RESULT)
+    gather = {"operation": GATHER, "type": BYTE, "op": NOP, "count": block}
+    over, found = threading.Event(), []
+    thread = threading.Thread(target=look_for, args=(rank, 7, over, found), daemon=True)
+    thread.start()
+    for _ in range(work(50)):
+        rank.post(bytes(block), cookie=7, flags=QUIET, **gather)
+        root.post(bytes(block), **gather)
+        equal("gathered", outcome(root.complete(room=COMPLETION.size + MAX_RESULT)), "success")
+    over.set()
+    equal("threads that have ended", ended([thread]), 1)
+    equal("what was found", found, [])
 
 
 @test
