@@ -487,7 +487,7 @@ static const struct genl_ops netlink_operations[] = {
 	},
 	{
 		.cmd	= COLLSOCK_CMD_RANK_GET,
-		.start	= coll_netlink_dump_start,
+		.start	= coll_netlink_dump_start_ranks,
 		.dumpit	= coll_netlink_dump_ranks,
 		NETLINK_OF_GROUP,
 	},

@@ -22,6 +22,7 @@
  * @oldest: for operations, the oldest one when the dump reached the group
  * @begun: the first message was made
  * @found: a group was found
+ * @processes: of ranks, those of all users are told
  */
 struct dump_state {
 	u32	wanted;
@@ -30,6 +31,7 @@ struct dump_state {
 	u64	oldest;
 	bool	begun;
 	bool	found;
+	bool	processes;
 };
 
 static struct dump_state *dump_state(struct netlink_callback *cb)
@@ -114,6 +116,21 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 	if (attrs && attrs[COLLSOCK_A_GROUP_HANDLE])
 		state->wanted = nla_get_u32(attrs[COLLSOCK_A_GROUP_HANDLE]);
 	return 0;
+}
+
+/**
+ * coll_netlink_dump_start_ranks() - start a dump of ranks
+ * @cb: the request, optionally with the handle of a group
+ *
+ * Return: 0. Context: process.
+ */
+int coll_netlink_dump_start_ranks(struct netlink_callback *cb)
+{
+	int err = coll_netlink_dump_start(cb);
+
+	dump_state(cb)->processes = netlink_ns_capable(cb->skb, sock_net(cb->skb->sk)->user_ns,
+						       CAP_NET_ADMIN);
+	return err;
 }
 
 /*
@@ -333,16 +350,25 @@ int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- ranks ---- */
 
+/* May who asks know the process? It may be hidden in /proc (hidepid). RCU read side. */
+static bool dump_process_visible(struct netlink_callback *cb, struct task_struct *task)
+{
+	return dump_state(cb)->processes ||
+	       uid_eq(task_uid(task), NETLINK_CREDS(cb->skb)->uid);
+}
+
 /*
  * The process that joined, unless it has ended: another one may keep the socket, and the number
  * may be that of a third one. 0 also if the reader's namespace does not know it.
  */
-static pid_t dump_pid(const struct coll_sock *csk)
+static pid_t dump_pid(struct netlink_callback *cb, const struct coll_sock *csk)
 {
+	struct task_struct *task;
 	pid_t pid = 0;
 
 	rcu_read_lock();
-	if (csk && pid_task(csk->pid, PIDTYPE_TGID))
+	task = csk ? pid_task(csk->pid, PIDTYPE_TGID) : NULL;
+	if (task && dump_process_visible(cb, task))
 		pid = pid_vnr(csk->pid);
 	rcu_read_unlock();
 	return pid;
@@ -352,7 +378,7 @@ static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			 const struct coll_instance *gi, u32 local)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_RANK_GET);
-	pid_t pid = dump_pid(gi->local_members[local].csk);
+	pid_t pid = dump_pid(cb, gi->local_members[local].csk);
 	struct coll_report report = dump_report(skb);
 
 	if (!header)

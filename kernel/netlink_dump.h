@@ -14,6 +14,7 @@ struct coll_instance;
 bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi);
 
 int coll_netlink_dump_start(struct netlink_callback *cb);
+int coll_netlink_dump_start_ranks(struct netlink_callback *cb);
 int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb);
 int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb);
 int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb);

@@ -549,6 +549,37 @@ def a_process_that_has_ended_is_not_reported_for_the_socket_that_another_keeps()
     rank.close()
 
 
+def joins_as_user(line, descriptor, user):
+    os.setresuid(user, user, user)
+    rank = Rank()
+    rank.join(descriptor, 0)
+    line.put("joined")
+    line.get()
+
+
+def tells_processes(line, user):
+    """What a user is told of the only rank"""
+    os.setresuid(user, user, user)
+    with contextlib.closing(Netlink()) as netlink:
+        (rank,), (group,) = netlink.all("rank"), netlink.all("group")
+    line.put((rank["rank"], rank.get("pid"), group["uid"]))
+
+
+@test
+def processes_are_told_to_their_user_and_the_administrator():
+    """Others may not see them in /proc either (hidepid)."""
+    no_groups(1)
+    child = Child(1, joins_as_user, Descriptor([1]), 1000)
+    equal("the child has", child.get(), "joined")
+    for user, pid in (1000, child.pid), (1001, None), (0, child.pid):
+        reader = Child(1, tells_processes, user)
+        equal(f"rank, process, and user of the group for user {user}", reader.get(),
+              (0, pid, 1000))
+        reader.finish()
+    child.put("end")
+    child.finish()
+
+
 @test
 def a_last_post_is_counted_on_its_host_and_where_it_is_waited_for():
     no_groups(1, 2, 3, 4)
