@@ -381,6 +381,9 @@ TEST(sentences_describe_a_local_process_and_what_to_do)
 	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 continues it"));
 	rank.process = (struct process){ .pid = 1234 };
 	EXPECT_TRUE(says(&r, "process 1234 is not visible here."));
+	rank.process = (struct process){ .pid = 0 };
+	r.uid = 1001;
+	EXPECT_TRUE(says(&r, "has not posted it: its process, of user 1001, is not visible here."));
 	strcpy(rank.state, "absent");
 	EXPECT_TRUE(says(&r, "it has not joined yet."));
 }

@@ -192,6 +192,11 @@ def a_stopped_rank_is_named_on_every_host():
     equal("process", here["ranks"][0]["pid"], culprit.pid)
     contains("sentence", here["sentence"], f"process {culprit.pid} (", "is stopped (T)",
              f"kill -CONT {culprit.pid}")
+    other = only(run(3, "-j", "wait", status=WAITS, user=NOBODY).json())
+    equal("what another user is told of it", (other["rank"], other["host"], other["uid"],
+                                              other["ranks"][0].get("pid")), (2, 2, 0, None))
+    contains("its sentence", other["sentence"], "rank 2, which is here and has not posted it: "
+             "its process, of user 0, is not visible here")
     text = run(1, "wait", "--count", "2", "--interval", "0.1", status=WAITS).out
     equal("sentences of two looks", len(text.splitlines()), 2)
     contains("sentence", text, "everyone waits for rank 2 on host 2 (10.1.0.3), which has not "

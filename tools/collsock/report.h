@@ -32,6 +32,7 @@ struct report_rank {
  * struct report - a group in which an operation waits
  * @handle: of the group on this host
  * @id: of the group
+ * @uid: of its user, or NUMBER_UNKNOWN
  * @liveness_ms: time without an answer after which a host counts as dead
  * @operation: number of the operation
  * @kind: its kind
@@ -44,6 +45,7 @@ struct report_rank {
 struct report {
 	uint64_t		handle;
 	uint64_t		id;
+	uint64_t		uid;
 	uint64_t		liveness_ms;
 	uint64_t		operation;
 	char			*kind;

@@ -37,10 +37,15 @@ static void sentence_operation(FILE *file, const struct report *r)
 
 /* ---- a rank of this host ---- */
 
-static void sentence_process(FILE *file, const struct process *process)
+static void sentence_process(FILE *file, const struct report *r, const struct process *process)
 {
 	uintmax_t pid = process->pid;
 
+	/* The kernel does not tell processes of others. */
+	if (!pid && r->uid != NUMBER_UNKNOWN) {
+		fprintf(file, "its process, of user %ju, is not visible here", (uintmax_t)r->uid);
+		return;
+	}
 	if (!process->state) {
 		fprintf(file, "process %ju is not visible here", pid);
 		return;
@@ -51,14 +56,14 @@ static void sentence_process(FILE *file, const struct process *process)
 		fprintf(file, ": kill -CONT %ju continues it", pid);
 }
 
-static void sentence_rank(FILE *file, const struct report_rank *rank)
+static void sentence_rank(FILE *file, const struct report *r, const struct report_rank *rank)
 {
 	if (!strcmp(rank->state, "absent"))
 		fputs("it has not joined yet", file);
 	else if (!strcmp(rank->state, "left"))
 		fputs("it has left", file);
 	else
-		sentence_process(file, &rank->process);
+		sentence_process(file, r, &rank->process);
 }
 
 static bool sentence_any_mute(const struct report *r)
@@ -79,14 +84,14 @@ static void sentence_here(FILE *file, const struct report *r)
 	if (r->rank_count == 1) {
 		fprintf(file, "rank %ju, which is here and %s: ", (uintmax_t)r->culprit.rank,
 			any_mute ? "does not reply" : "has not posted it");
-		sentence_rank(file, &r->ranks[0]);
+		sentence_rank(file, r, &r->ranks[0]);
 		return;
 	}
 	fprintf(file, "%zu ranks, which are here and %s", r->rank_count,
 		any_mute ? "do not reply, or have not posted it" : "have not posted it");
 	for (i = 0; i < r->rank_count && i < RANKS_TOLD; i++) {
 		fprintf(file, "; rank %ju: ", (uintmax_t)r->ranks[i].rank);
-		sentence_rank(file, &r->ranks[i]);
+		sentence_rank(file, r, &r->ranks[i]);
 	}
 	if (r->rank_count > i)
 		fprintf(file, "; and %zu more (collsock rank)", r->rank_count - i);

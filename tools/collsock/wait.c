@@ -93,6 +93,7 @@ static void wait_report(struct netlink *n, struct report *report, const struct r
 	*report = (struct report){
 		.handle		= groups_handle(group),
 		.id		= reply_number(group, COLLSOCK_A_GROUP_ID, 0),
+		.uid		= reply_number(group, COLLSOCK_A_GROUP_UID, NUMBER_UNKNOWN),
 		.liveness_ms	= reply_number(group, COLLSOCK_A_GROUP_LIVENESS_MS, 0),
 		.operation	= o->number,
 		.kind		= text_format("%s", o->kind),
@@ -188,6 +189,7 @@ static struct json_object *wait_json(const struct report *report)
 
 	text_put(object, "handle", report->handle);
 	text_put(object, "id", report->id);
+	wait_put_known(object, "uid", report->uid);
 	text_put(object, "operation", report->operation);
 	text_put_string(object, "kind", report->kind);
 	text_put(object, "running_ms", report->running_ms);
