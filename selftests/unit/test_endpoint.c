@@ -126,6 +126,20 @@ TEST_F(endpoint, requests_agree_without_their_keys)
 	EXPECT_TRUE(coll_endpoint_agrees(kept.join, &id.secret, request.join, &id.secret));
 }
 
+/* Who chooses a key may find one that makes a tag. */
+TEST_F(endpoint, requests_with_equal_tags_and_other_keys_do_not_agree)
+{
+	struct coll_identity id, other;
+	struct coll_request request;
+
+	identify(&self->own, &request, &id);
+	self->own.join.key[0] ^= 1;
+	identify(&self->own, &request, &other);
+	other.secret.tag = id.secret.tag;
+	EXPECT_FALSE(coll_endpoint_agrees(request.join, &id.secret, request.join, &other.secret));
+	EXPECT_FALSE(coll_endpoint_agrees(request.join, &other.secret, request.join, &id.secret));
+}
+
 /* ---- early packets ---- */
 
 static bool take(struct coll_early_packets *table, const struct description *own,
