@@ -137,6 +137,27 @@ TEST_F(net, a_packet_for_all_is_not_answered_from_timewait)
 	EXPECT_EQ(0, answered);
 }
 
+/*
+ * A platform makes contiguous, and lets be read, only what has a right length and a right source:
+ * of this packet nothing can be.
+ */
+TEST_F(net, a_packet_for_timewait_is_not_read_before_its_length_and_source_are_checked)
+{
+	u8 *unreadable = malloc(2) + 2, answer[COLL_TIMEWAIT_ANSWER];
+	struct unit_network *n = &self->n;
+	struct coll_timewait t;
+	u32 answered;
+
+	begin_attack(_metadata, n, 4);
+	coll_timewait_set(unit_group(n, 2), &t, n->world.now);
+	EXPECT_EQ(COLL_TOO_LONG, coll_endpoint_receive(&t, true, unreadable, t.packet_bytes + 1,
+						       answer, &answered));
+	EXPECT_EQ(COLL_WRONG_SOURCE, coll_endpoint_receive(&t, false, unreadable, t.packet_bytes,
+							   answer, &answered));
+	EXPECT_EQ(0, answered);
+	free(unreadable - 2);
+}
+
 static int broadcast(struct unit_network *n, u32 rank, u8 algorithm, u32 count,
 		     const void *payload)
 {
