@@ -73,26 +73,6 @@ static inline u64 reduce_bitwise_xor(u64 left, u64 right)
 	return left ^ right;
 }
 
-static inline u64 reduce_float_sum(u64 left, u64 right)
-{
-	return coll_float_add(left, right);
-}
-
-static inline u64 reduce_float_product(u64 left, u64 right)
-{
-	return coll_float_multiply(left, right);
-}
-
-static inline u64 reduce_float_min(u64 left, u64 right)
-{
-	return coll_float_min(left, right);
-}
-
-static inline u64 reduce_float_max(u64 left, u64 right)
-{
-	return coll_float_max(left, right);
-}
-
 /*
  * Which operand's index belongs to the least value (@sign is 1) or the greatest (-1)?
  * Negative: the left one's; positive: the right one's; 0: the smaller index.
@@ -282,38 +262,47 @@ static __always_inline void reduce_integers(const struct vectors *v, u32 bytes, 
 	}
 }
 
-static __always_inline void reduce_floats(const struct vectors *v, u8 op)
-{
-	switch (op) {
-	case COLLSOCK_SUM:
-		reduce_each(v, 4, false, reduce_float_sum);
-		break;
-	case COLLSOCK_PRODUCT:
-		reduce_each(v, 4, false, reduce_float_product);
-		break;
-	case COLLSOCK_MIN:
-		reduce_each(v, 4, false, reduce_float_min);
-		break;
-	case COLLSOCK_MAX:
-		reduce_each(v, 4, false, reduce_float_max);
-		break;
-	}
+/**
+ * struct reals - arithmetic of a format of floats
+ * @bytes: of a number
+ * @add: its sum with another one
+ * @multiply: likewise
+ * @min: likewise
+ * @max: likewise
+ */
+struct reals {
+	u32	bytes;
+	u64	(*add)(u64 left, u64 right);
+	u64	(*multiply)(u64 left, u64 right);
+	u64	(*min)(u64 left, u64 right);
+	u64	(*max)(u64 left, u64 right);
+};
+
+#define REALS(name, size)							\
+static const struct reals name##s = {						\
+	size, coll_##name##_add, coll_##name##_multiply, coll_##name##_min, coll_##name##_max \
 }
 
-static __always_inline void reduce_doubles(const struct vectors *v, u8 op)
+REALS(double, 8);
+REALS(float, 4);
+REALS(float16, 2);
+REALS(bfloat16, 2);
+
+/* Always inlined, as the compiler has to know @r. */
+static __always_inline void reduce_reals(const struct vectors *v, const struct reals *r, u8 op)
 {
 	switch (op) {
 	case COLLSOCK_SUM:
-		reduce_each(v, 8, false, coll_double_add);
+		reduce_each(v, r->bytes, false, r->add);
 		break;
 	case COLLSOCK_PRODUCT:
-		reduce_each(v, 8, false, coll_double_multiply);
+		reduce_each(v, r->bytes, false, r->multiply);
 		break;
 	case COLLSOCK_MIN:
-		reduce_each(v, 8, false, coll_double_min);
+		reduce_each(v, r->bytes, false, r->min);
 		break;
 	case COLLSOCK_MAX:
-		reduce_each(v, 8, false, coll_double_max);
+		reduce_each(v, r->bytes, false, r->max);
 		break;
 	}
 }
@@ -329,9 +318,9 @@ static __always_inline void reduce_integer_pairs(const struct vectors *v, u32 by
 static __always_inline void reduce_float_pairs(const struct vectors *v, u8 op)
 {
 	if (op == COLLSOCK_MINLOC)
-		reduce_each_pair(v, 4, false, reduce_float_min, reduce_float_order, 1);
+		reduce_each_pair(v, 4, false, coll_float_min, reduce_float_order, 1);
 	else
-		reduce_each_pair(v, 4, false, reduce_float_max, reduce_float_order, -1);
+		reduce_each_pair(v, 4, false, coll_float_max, reduce_float_order, -1);
 }
 
 static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
@@ -351,7 +340,8 @@ static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
  */
 bool coll_reduce_valid(u8 type, u8 op)
 {
-	bool real = type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;
+	bool real = type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE ||
+		    type == COLLSOCK_FLOAT16 || type == COLLSOCK_BFLOAT16;
 	bool pair = type >= COLLSOCK_FLOAT_INT && type <= COLLSOCK_INT16_INT;
 
 	if (!coll_type_bytes(type) || type == COLLSOCK_BYTE)
@@ -399,9 +389,9 @@ static void reduce_elements(const struct vectors *v, u8 type, u8 op)
 	case COLLSOCK_UINT64:
 		return reduce_integers(v, 8, false, op);
 	case COLLSOCK_FLOAT:
-		return reduce_floats(v, op);
+		return reduce_reals(v, &floats, op);
 	case COLLSOCK_DOUBLE:
-		return reduce_doubles(v, op);
+		return reduce_reals(v, &doubles, op);
 	case COLLSOCK_INT16_INT:
 		return reduce_integer_pairs(v, 2, op);
 	case COLLSOCK_INT32_INT:
@@ -414,6 +404,10 @@ static void reduce_elements(const struct vectors *v, u8 type, u8 op)
 		return reduce_double_pairs(v, op);
 	case COLLSOCK_EXACT:
 		return reduce_exact(v);
+	case COLLSOCK_FLOAT16:
+		return reduce_reals(v, &float16s, op);
+	case COLLSOCK_BFLOAT16:
+		return reduce_reals(v, &bfloat16s, op);
 	}
 }
 

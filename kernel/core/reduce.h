@@ -3,11 +3,12 @@
  * Reduction of byte ranges: data types and operators.
  *
  * Elements are in the byte order of the group, which is the host's, and need no alignment.
- * Integers wrap (two's complement). Floats and doubles follow IEEE 754 and round to nearest
- * even; every host gets the same bits. Long vectors are reduced with vector instructions
- * (vector.h) where an event context may use them, all else in integer code (softfloat.h). The
- * first (left) NaN operand is the result, quieted; a NaN produced from numbers is
- * 0x7ff8000000000000 or 0x7fc00000. Min and max: -0 < +0.
+ * Integers wrap (two's complement). Floats of each format follow IEEE 754 and round to nearest
+ * even, once for each operator; every host gets the same bits. Long vectors are reduced with
+ * vector instructions (vector.h) where an event context may use them, all else in integer code
+ * (softfloat.h). The first (left) NaN operand is the result, quieted; a NaN produced from numbers
+ * is 0x7ff8000000000000 (double), 0x7fc00000 (float), 0x7e00 (float16) or 0x7fc0 (bfloat16). Min
+ * and max: -0 < +0.
  *
  * A pair is a value followed by an int32, its index, without padding. Minloc and maxloc
  * give the value that min and max give, with its index; of equal numbers, including -0 and
@@ -33,6 +34,8 @@ static inline u32 coll_type_bytes(u8 type)
 		return 1;
 	case COLLSOCK_INT16:
 	case COLLSOCK_UINT16:
+	case COLLSOCK_FLOAT16:
+	case COLLSOCK_BFLOAT16:
 		return 2;
 	case COLLSOCK_INT32:
 	case COLLSOCK_UINT32:
@@ -65,6 +68,8 @@ static inline u32 coll_reduce_work(u8 type)
 	case COLLSOCK_DOUBLE:
 	case COLLSOCK_FLOAT_INT:
 	case COLLSOCK_DOUBLE_INT:
+	case COLLSOCK_FLOAT16:
+	case COLLSOCK_BFLOAT16:
 		return 128;
 	case COLLSOCK_EXACT:
 		return 512;

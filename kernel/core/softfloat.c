@@ -6,7 +6,7 @@
  * patterns compare as the magnitudes do: infinity is above every number, and all above
  * infinity is NaN.
  *
- * The same code serves both formats: it is inlined into the functions at the end, where the
+ * The same code serves all formats: it is inlined into the functions at the end, where the
  * compiler knows the format, so that each has constants only.
  */
 #include "softfloat.h"
@@ -23,6 +23,8 @@ struct format {
 
 static const struct format binary64 = { .bits = 64, .fraction_bits = 52 };
 static const struct format binary32 = { .bits = 32, .fraction_bits = 23 };
+static const struct format binary16 = { .bits = 16, .fraction_bits = 10 };
+static const struct format bfloat16 = { .bits = 16, .fraction_bits = 7 };
 
 /*
  * During a computation a significand has its hidden bit at bit 62, whatever the format: one
@@ -253,18 +255,24 @@ static __always_inline s64 soft_ordinal(const struct format *f, u64 x)
 	return soft_sign_of(f, x) ? ~(s64)soft_magnitude_of(f, x) : (s64)x;
 }
 
+/* Then numbers are in the reverse order of their bit patterns, -0 below +0. */
+static __always_inline bool soft_any_negative(const struct format *f, u64 left, u64 right)
+{
+	return soft_sign_of(f, left | right);
+}
+
 static __always_inline u64 soft_lesser(const struct format *f, u64 left, u64 right)
 {
 	if (unlikely(soft_is_nan(f, left) || soft_is_nan(f, right)))
 		return soft_pick_nan(f, left, right);
-	return soft_ordinal(f, left) <= soft_ordinal(f, right) ? left : right;
+	return soft_any_negative(f, left, right) ? max(left, right) : min(left, right);
 }
 
 static __always_inline u64 soft_greater(const struct format *f, u64 left, u64 right)
 {
 	if (unlikely(soft_is_nan(f, left) || soft_is_nan(f, right)))
 		return soft_pick_nan(f, left, right);
-	return soft_ordinal(f, left) >= soft_ordinal(f, right) ? left : right;
+	return soft_any_negative(f, left, right) ? min(left, right) : max(left, right);
 }
 
 /* Unlike soft_ordinal(), this treats -0 and +0 as equal. */
@@ -365,7 +373,7 @@ bool coll_double_is_nan(u64 x)
  * Context: any.
  * Return: @left + @right, rounded to nearest even.
  */
-u32 coll_float_add(u32 left, u32 right)
+u64 coll_float_add(u64 left, u64 right)
 {
 	return soft_add(&binary32, left, right);
 }
@@ -378,7 +386,7 @@ u32 coll_float_add(u32 left, u32 right)
  * Context: any.
  * Return: @left * @right, rounded to nearest even.
  */
-u32 coll_float_multiply(u32 left, u32 right)
+u64 coll_float_multiply(u64 left, u64 right)
 {
 	return soft_multiply(&binary32, left, right);
 }
@@ -391,7 +399,7 @@ u32 coll_float_multiply(u32 left, u32 right)
  * Context: any.
  * Return: the lesser operand, -0 being less than +0; NaN if one of them is.
  */
-u32 coll_float_min(u32 left, u32 right)
+u64 coll_float_min(u64 left, u64 right)
 {
 	return soft_lesser(&binary32, left, right);
 }
@@ -404,7 +412,7 @@ u32 coll_float_min(u32 left, u32 right)
  * Context: any.
  * Return: the greater operand, +0 being greater than -0; NaN if one of them is.
  */
-u32 coll_float_max(u32 left, u32 right)
+u64 coll_float_max(u64 left, u64 right)
 {
 	return soft_greater(&binary32, left, right);
 }
@@ -417,7 +425,7 @@ u32 coll_float_max(u32 left, u32 right)
  * Context: any.
  * Return: 1 if @left is, -1 if @right is, 0 if they are equal, as -0 and +0 are.
  */
-int coll_float_compare(u32 left, u32 right)
+int coll_float_compare(u64 left, u64 right)
 {
 	return soft_compare(&binary32, left, right);
 }
@@ -429,7 +437,115 @@ int coll_float_compare(u32 left, u32 right)
  * Context: any.
  * Return: whether @x is NaN.
  */
-bool coll_float_is_nan(u32 x)
+bool coll_float_is_nan(u64 x)
 {
 	return soft_is_nan(&binary32, x);
+}
+
+/* ---- float16 ---- */
+
+/**
+ * coll_float16_add() - the sum of two numbers of float16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left + @right, rounded to nearest even.
+ */
+u64 coll_float16_add(u64 left, u64 right)
+{
+	return soft_add(&binary16, left, right);
+}
+
+/**
+ * coll_float16_multiply() - the product of two numbers of float16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left * @right, rounded to nearest even.
+ */
+u64 coll_float16_multiply(u64 left, u64 right)
+{
+	return soft_multiply(&binary16, left, right);
+}
+
+/**
+ * coll_float16_min() - the lesser of two numbers of float16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: the lesser operand, -0 being less than +0; NaN if one of them is.
+ */
+u64 coll_float16_min(u64 left, u64 right)
+{
+	return soft_lesser(&binary16, left, right);
+}
+
+/**
+ * coll_float16_max() - the greater of two numbers of float16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: the greater operand, +0 being greater than -0; NaN if one of them is.
+ */
+u64 coll_float16_max(u64 left, u64 right)
+{
+	return soft_greater(&binary16, left, right);
+}
+
+/* ---- bfloat16 ---- */
+
+/**
+ * coll_bfloat16_add() - the sum of two numbers of bfloat16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left + @right, rounded to nearest even.
+ */
+u64 coll_bfloat16_add(u64 left, u64 right)
+{
+	return soft_add(&bfloat16, left, right);
+}
+
+/**
+ * coll_bfloat16_multiply() - the product of two numbers of bfloat16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left * @right, rounded to nearest even.
+ */
+u64 coll_bfloat16_multiply(u64 left, u64 right)
+{
+	return soft_multiply(&bfloat16, left, right);
+}
+
+/**
+ * coll_bfloat16_min() - the lesser of two numbers of bfloat16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: the lesser operand, -0 being less than +0; NaN if one of them is.
+ */
+u64 coll_bfloat16_min(u64 left, u64 right)
+{
+	return soft_lesser(&bfloat16, left, right);
+}
+
+/**
+ * coll_bfloat16_max() - the greater of two numbers of bfloat16, as bit patterns
+ * @left: operand of the lower rank, preferred if both are NaN
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: the greater operand, +0 being greater than -0; NaN if one of them is.
+ */
+u64 coll_bfloat16_max(u64 left, u64 right)
+{
+	return soft_greater(&bfloat16, left, right);
 }

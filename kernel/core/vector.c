@@ -12,6 +12,7 @@
 typedef u64 __attribute__((vector_size(COLL_VECTOR_BYTES))) vector;
 typedef double __attribute__((vector_size(COLL_VECTOR_BYTES))) doubles;
 typedef float __attribute__((vector_size(COLL_VECTOR_BYTES))) floats;
+typedef char __attribute__((vector_size(COLL_VECTOR_BYTES))) bytes;
 
 typedef u8 __attribute__((vector_size(COLL_VECTOR_BYTES))) u8_vector;
 typedef u16 __attribute__((vector_size(COLL_VECTOR_BYTES))) u16_vector;
@@ -28,8 +29,8 @@ struct unaligned {
 /**
  * struct operator - what is done with each vector
  * @element: reduces its elements
- * @unordered: which elements are NaN, of one of two vectors: all bits of them are set; NULL if
- *	none can be
+ * @unordered: which elements of one of two vectors are NaN, or others that are left to the caller:
+ *	all bits of them are set; NULL if none can be
  * @by_result: a result is NaN whenever an operand is, or as a result of numbers, so that the
  *	results of two vectors are examined at once; else operands are
  */
@@ -224,6 +225,186 @@ static const struct operator bitwise_operators[] = {
 	[COLLSOCK_BITWISE_XOR]	= { .element = vector_xor },
 };
 
+/* ---- floats of 16 bits ---- */
+
+#define HALF_SIGN		0x8000
+#define HALF_MAGNITUDE		0x7fff
+#define FLOAT16_INFINITY	0x7c00
+#define BFLOAT16_INFINITY	0x7f80
+/* Of the number with the odd index, of two in 32 bits */
+#define ODD_HALF		0xffff0000
+
+/*
+ * Sums and products are those of floats, rounded again. Of operands with p bits of precision a
+ * format with 2 p + 2 bits has all that matters: a float has 24, float16 has 11, bfloat16 8. Where
+ * results are subnormal, floats have the sums of bfloat16 without rounding, and a product is too
+ * short to be next to a tie of both formats. test_halves.c tries all.
+ */
+
+/* Elements whose magnitude is greater, in either vector */
+static __always_inline vector vector_half_above(vector a, vector b, s16 magnitude)
+{
+	s16_vector x = (s16_vector)a & HALF_MAGNITUDE, y = (s16_vector)b & HALF_MAGNITUDE;
+
+	return (vector)((x > magnitude) | (y > magnitude));
+}
+
+/* Integers in the order of the numbers, -0 below +0; and back. See soft_ordinal(). */
+static __always_inline vector vector_half_ordinal(vector x)
+{
+	return x ^ (vector)(((s16_vector)x >> 15) & HALF_MAGNITUDE);
+}
+
+static __always_inline vector vector_half_min(vector left, vector right)
+{
+	return vector_half_ordinal(vector_s16_min(vector_half_ordinal(left),
+						  vector_half_ordinal(right)));
+}
+
+static __always_inline vector vector_half_max(vector left, vector right)
+{
+	return vector_half_ordinal(vector_s16_max(vector_half_ordinal(left),
+						  vector_half_ordinal(right)));
+}
+
+static __always_inline floats vector_bfloat16_even(vector x)
+{
+	return (floats)((u32_vector)x << 16);
+}
+
+static __always_inline floats vector_bfloat16_odd(vector x)
+{
+	return (floats)((u32_vector)x & ODD_HALF);
+}
+
+/* In the upper half. The lower half of a NaN is 0 before, so that it stays one. */
+static __always_inline u32_vector vector_bfloat16_round(floats x)
+{
+	u32_vector bits = (u32_vector)x;
+
+	return bits + 0x7fff + ((bits >> 16) & 1);
+}
+
+static __always_inline vector vector_bfloat16_narrow(floats even, floats odd)
+{
+	return (vector)((vector_bfloat16_round(even) >> 16) |
+			(vector_bfloat16_round(odd) & ODD_HALF));
+}
+
+static __always_inline vector vector_bfloat16_sum(vector left, vector right)
+{
+	return vector_bfloat16_narrow(vector_bfloat16_even(left) + vector_bfloat16_even(right),
+				      vector_bfloat16_odd(left) + vector_bfloat16_odd(right));
+}
+
+static __always_inline vector vector_bfloat16_product(vector left, vector right)
+{
+	return vector_bfloat16_narrow(vector_bfloat16_even(left) * vector_bfloat16_even(right),
+				      vector_bfloat16_odd(left) * vector_bfloat16_odd(right));
+}
+
+static __always_inline vector vector_bfloat16_unordered(vector a, vector b)
+{
+	return vector_half_above(a, b, BFLOAT16_INFINITY);
+}
+
+/* Elements of float16 as floats: those with even indices and with odd ones */
+struct wide {
+	floats	even;
+	floats	odd;
+};
+
+/*
+ * Finite numbers; -0 becomes +0. To the significand a power of two is added, by its bits, whose
+ * last bit as a float is that of the number, and then it is subtracted: no float is subnormal,
+ * with which some processors are slow.
+ */
+static __always_inline struct wide vector_float16_widen(vector x)
+{
+	const s16_vector biased = (s16_vector)x & FLOAT16_INFINITY;
+	/* Less one; subnormal numbers have that of the least normal one. */
+	const s16_vector exponent = biased - ((biased > 0) & 0x0400);
+	const u32_vector significand = (u32_vector)(((s16_vector)x & HALF_MAGNITUDE) - exponent);
+	const u32_vector power = (u32_vector)(((exponent >> 3) + 0x3f00) |
+					      ((s16_vector)x & (s16)HALF_SIGN));
+	const u32_vector even = power << 16, odd = power & ODD_HALF;
+
+	return (struct wide){
+		.even = (floats)(even | (significand & 0xffff)) - (floats)even,
+		.odd = (floats)(odd | (significand >> 16)) - (floats)odd,
+	};
+}
+
+/*
+ * The magnitude of a finite float, as a float16. The power of two that is added cuts off what is to
+ * be rounded: the last bit of a float with this exponent is that of a float16 with the exponent of
+ * @x, or of a subnormal one. What was added to its bits is the significand; it begins with the
+ * hidden bit, which is added to the exponent. Beyond the largest float16 all is its next number.
+ */
+static __always_inline u32_vector vector_float16_round(floats x)
+{
+	const u32_vector least = (u32_vector){ } + ((127 - 14) << 23);
+	const u32_vector infinity = (u32_vector){ } + ((127 + 16) << 23);
+	u32_vector magnitude = (u32_vector)x & 0x7fffffff, power, sum;
+
+	magnitude = (u32_vector)__builtin_ia32_minps((floats)magnitude, (floats)infinity);
+	power = (u32_vector)__builtin_ia32_maxps((floats)(magnitude & 0x7f800000),
+						(floats)least);
+	power += 13 << 23;
+	sum = (u32_vector)((floats)magnitude + (floats)power);
+	return (sum - power) + (power >> 13) - (126 << 10);
+}
+
+/* Numbers of these magnitudes, with the signs of @signs */
+static __always_inline vector vector_float16_narrow(struct wide x, vector signs)
+{
+	return (vector)(vector_float16_round(x.even) | (vector_float16_round(x.odd) << 16)) |
+	       (vector)((u16_vector)signs & HALF_SIGN);
+}
+
+/* That of two negative numbers is negative, also if both are -0. */
+static __always_inline vector vector_float16_sum(vector left, vector right)
+{
+	const struct wide a = vector_float16_widen(left), b = vector_float16_widen(right);
+	const struct wide sum = { .even = a.even + b.even, .odd = a.odd + b.odd };
+	const u32_vector signs = ((u32_vector)sum.even >> 16) | ((u32_vector)sum.odd & ODD_HALF);
+
+	return vector_float16_narrow(sum, (vector)signs | (left & right));
+}
+
+static __always_inline vector vector_float16_product(vector left, vector right)
+{
+	const struct wide a = vector_float16_widen(left), b = vector_float16_widen(right);
+	const struct wide product = { .even = a.even * b.even, .odd = a.odd * b.odd };
+
+	return vector_float16_narrow(product, left ^ right);
+}
+
+static __always_inline vector vector_float16_unordered(vector a, vector b)
+{
+	return vector_half_above(a, b, FLOAT16_INFINITY);
+}
+
+/* Blocks with an infinity are rare, and left to the caller: to widen it, too, would cost all. */
+static __always_inline vector vector_float16_infinite(vector a, vector b)
+{
+	return vector_half_above(a, b, FLOAT16_INFINITY - 1);
+}
+
+static const struct operator float16_operators[] = {
+	[COLLSOCK_SUM]		= { vector_float16_sum, vector_float16_infinite, false },
+	[COLLSOCK_PRODUCT]	= { vector_float16_product, vector_float16_infinite, false },
+	[COLLSOCK_MIN]		= { vector_half_min, vector_float16_unordered, false },
+	[COLLSOCK_MAX]		= { vector_half_max, vector_float16_unordered, false },
+};
+
+static const struct operator bfloat16_operators[] = {
+	[COLLSOCK_SUM]		= { vector_bfloat16_sum, vector_bfloat16_unordered, true },
+	[COLLSOCK_PRODUCT]	= { vector_bfloat16_product, vector_bfloat16_unordered, true },
+	[COLLSOCK_MIN]		= { vector_half_min, vector_bfloat16_unordered, false },
+	[COLLSOCK_MAX]		= { vector_half_max, vector_bfloat16_unordered, false },
+};
+
 /* ---- blocks ---- */
 
 #define BLOCK_VECTORS	(COLL_VECTOR_BLOCK / COLL_VECTOR_BYTES)
@@ -263,7 +444,7 @@ static __always_inline bool vector_block(const struct place *p, u32 at, u32 coun
 #pragma GCC unroll 4
 		for (i = 0; i < count; i += 2)
 			nan |= op->unordered(results[i], results[i + 1 < count ? i + 1 : i]);
-	if (op->unordered && unlikely(__builtin_ia32_movmskps((floats)nan)))
+	if (op->unordered && unlikely(__builtin_ia32_pmovmskb128((bytes)nan)))
 		return false;
 #pragma GCC unroll 4
 	for (i = 0; i < count; i++)
@@ -395,14 +576,19 @@ u64 coll_vector_reduce(void *result, const void *left, const void *right, u32 by
 {
 	const struct place p = { result, left, right };
 
-	if (type != COLLSOCK_DOUBLE && type != COLLSOCK_FLOAT &&
-	    (op == COLLSOCK_MIN || op == COLLSOCK_MAX))
-		return vector_ordered(&p, bytes, type, op);
 	switch (type) {
 	case COLLSOCK_DOUBLE:
 		return vector_floats(&p, bytes, op, double_operators);
 	case COLLSOCK_FLOAT:
 		return vector_floats(&p, bytes, op, float_operators);
+	case COLLSOCK_FLOAT16:
+		return vector_floats(&p, bytes, op, float16_operators);
+	case COLLSOCK_BFLOAT16:
+		return vector_floats(&p, bytes, op, bfloat16_operators);
+	}
+	if (op == COLLSOCK_MIN || op == COLLSOCK_MAX)
+		return vector_ordered(&p, bytes, type, op);
+	switch (type) {
 	case COLLSOCK_INT8:
 	case COLLSOCK_UINT8:
 		return vector_integers(&p, bytes, op, u8_operators);

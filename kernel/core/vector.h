@@ -35,7 +35,7 @@ static inline bool coll_vector_has(u8 type, u8 op)
 #ifdef __x86_64__
 	if (type == COLLSOCK_INT64 || type == COLLSOCK_UINT64)
 		return op == COLLSOCK_SUM || op >= COLLSOCK_BITWISE_AND;
-	return type < COLLSOCK_FLOAT_INT;
+	return type < COLLSOCK_FLOAT_INT || type == COLLSOCK_FLOAT16 || type == COLLSOCK_BFLOAT16;
 #else
 	return false;
 #endif

@@ -47,6 +47,8 @@ static const struct number types[] = {
 	NUMBER(COLLSOCK_, INT16_INT, 15),
 	NUMBER(COLLSOCK_, BYTE, 16),
 	NUMBER(COLLSOCK_, EXACT, 17),
+	NUMBER(COLLSOCK_, FLOAT16, 18),
+	NUMBER(COLLSOCK_, BFLOAT16, 19),
 };
 
 static const struct number operators[] = {

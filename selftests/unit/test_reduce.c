@@ -2,6 +2,7 @@
 /* Every type and operator, element by element, against C's own arithmetic. */
 #include "reduce.h"
 #include "seed.h"
+#include "../halves.h"
 #include "../harness.h"
 
 #define ELEMENTS	300	/* of each type enough for vector instructions */
@@ -50,11 +51,19 @@ static const struct type types[] = {
 	{ COLLSOCK_INT64_INT, "int64 and index", 8, SIGNED, true },
 	{ COLLSOCK_INT32_INT, "int32 and index", 4, SIGNED, true },
 	{ COLLSOCK_INT16_INT, "int16 and index", 2, SIGNED, true },
+	{ COLLSOCK_FLOAT16, "float16", 2, REAL, false },
+	{ COLLSOCK_BFLOAT16, "bfloat16", 2, REAL, false },
 };
 
 static u32 element_bytes(const struct type *t)
 {
 	return t->bytes + (t->pair ? sizeof(s32) : 0);
+}
+
+/* Of a float of 16 bits */
+static u32 fraction_bits(const struct type *t)
+{
+	return t->number == COLLSOCK_FLOAT16 ? FLOAT16_FRACTION_BITS : BFLOAT16_FRACTION_BITS;
 }
 
 /* As in MPI (3.1, 5.9.2 and 5.9.4) */
@@ -90,7 +99,7 @@ static const struct type *type_of(u32 number)
 
 struct element {
 	s64	integer;	/* or a u64 */
-	double	real;		/* floats fit */
+	double	real;		/* shorter floats fit */
 	s32	index;
 };
 
@@ -105,10 +114,12 @@ static struct element get(const struct type *t, const u8 *from)
 	if (t->kind == SIGNED)
 		e.integer = t->bytes == 1 ? (s8)bits : t->bytes == 2 ? (s16)bits :
 			    t->bytes == 4 ? (s32)bits : (s64)bits;
-	memcpy(&single, from, t->kind == REAL ? 4 : 0);
-	memcpy(&e.real, from, t->kind == REAL && t->bytes == 8 ? 8 : 0);
+	memcpy(&single, &bits, sizeof(single));
+	memcpy(&e.real, &bits, sizeof(e.real));
 	if (t->kind == REAL && t->bytes == 4)
 		e.real = single;
+	if (t->kind == REAL && t->bytes == 2)
+		e.real = half_value(bits, fraction_bits(t));
 	if (t->pair)
 		memcpy(&e.index, from + t->bytes, sizeof(e.index));
 	return e;
@@ -117,13 +128,18 @@ static struct element get(const struct type *t, const u8 *from)
 static void put(const struct type *t, struct element e, u8 *to)
 {
 	float single = e.real;
+	u16 half;
 
-	if (t->kind != REAL)
+	if (t->kind == REAL && t->bytes == 2) {
+		half = half_nearest(e.real, fraction_bits(t));
+		memcpy(to, &half, 2);
+	} else if (t->kind != REAL) {
 		memcpy(to, &e.integer, t->bytes);
-	else if (t->bytes == 4)
+	} else if (t->bytes == 4) {
 		memcpy(to, &single, 4);
-	else
+	} else {
 		memcpy(to, &e.real, 8);
+	}
 	if (t->pair)
 		memcpy(to + t->bytes, &e.index, sizeof(e.index));
 }
@@ -227,7 +243,10 @@ static void draw(const struct type *t, u64 *random, u8 *to)
 	}
 	if (choice & 16 && (t->pair || choice & 32))
 		e.integer = x & 1;
-	e.real = choice & 64 ? (x & 3) + 1 : ((s64)(x & 0xffffff) - 0x800000) * 0.37 + 0.1;
+	/* Up to 12,124 in 16 bits */
+	x &= t->bytes == 2 ? 0xffff : 0xffffff;
+	e.real = choice & 64 ? (x & 3) + 1 :
+		 ((s64)x - (t->bytes == 2 ? 0x8000 : 0x800000)) * 0.37 + 0.1;
 	put(t, e, to);
 }
 
@@ -289,6 +308,8 @@ FIXTURE_VARIANT_ADD(reduction, double_int) { COLLSOCK_DOUBLE_INT };
 FIXTURE_VARIANT_ADD(reduction, int64_int) { COLLSOCK_INT64_INT };
 FIXTURE_VARIANT_ADD(reduction, int32_int) { COLLSOCK_INT32_INT };
 FIXTURE_VARIANT_ADD(reduction, int16_int) { COLLSOCK_INT16_INT };
+FIXTURE_VARIANT_ADD(reduction, float16) { COLLSOCK_FLOAT16 };
+FIXTURE_VARIANT_ADD(reduction, bfloat16) { COLLSOCK_BFLOAT16 };
 
 FIXTURE_SETUP(reduction)
 {
@@ -470,6 +491,10 @@ TEST(left_operand_is_the_first_operand)
 		EXPECT_EQ(two, reduce_one(COLLSOCK_DOUBLE, op, two, one));
 		EXPECT_EQ(0x7fc00001, reduce_one(COLLSOCK_FLOAT, op, 0x7fc00001, 0xffc00002));
 		EXPECT_EQ(0xffc00002, reduce_one(COLLSOCK_FLOAT, op, 0xffc00002, 0x7fc00001));
+		EXPECT_EQ(0x7e01, reduce_one(COLLSOCK_FLOAT16, op, 0x7e01, 0xfe02));
+		EXPECT_EQ(0xfe02, reduce_one(COLLSOCK_FLOAT16, op, 0xfe02, 0x7e01));
+		EXPECT_EQ(0x7fc1, reduce_one(COLLSOCK_BFLOAT16, op, 0x7fc1, 0xffc2));
+		EXPECT_EQ(0xffc2, reduce_one(COLLSOCK_BFLOAT16, op, 0xffc2, 0x7fc1));
 	}
 }
 
@@ -572,7 +597,7 @@ TEST(only_the_operators_of_mpi_are_valid)
 				TH_LOG("type %u, operator %u", number, op);
 		}
 	}
-	EXPECT_EQ(8 * 10 + 2 * 4 + 5 * 2, valid);
+	EXPECT_EQ(8 * 10 + 4 * 4 + 5 * 2, valid);
 }
 
 TEST_HARNESS_MAIN

@@ -14,13 +14,13 @@
 #define PAIRS		1000000	/* of each kind of operands and operator */
 #define ELEMENTS	255	/* of a vector: several blocks and, of doubles, a part of one */
 #define SHORT		37	/* the same, but few */
-#define LONGEST		8192	/* several sections of either format */
+#define LONGEST		8192	/* several sections of each format */
 #define DAY_SECONDS	86400	/* a soak has no other limit */
 
 static const u8 operators[] = { COLLSOCK_SUM, COLLSOCK_PRODUCT, COLLSOCK_MIN, COLLSOCK_MAX };
 
 /**
- * struct type - float or double
+ * struct type - a format of floats
  * @number: enum collsock_type
  * @bytes: of a number
  * @format: of a number
@@ -31,46 +31,29 @@ struct type {
 	struct format	format;
 };
 
+/* test_halves.c has any operands of the last two. */
 static const struct type types[] = {
 	{ COLLSOCK_DOUBLE, 8, { BIT_ULL(63), 52, 2046 } },
 	{ COLLSOCK_FLOAT, 4, { BIT_ULL(31), 23, 254 } },
+	{ COLLSOCK_FLOAT16, 2, { BIT_ULL(15), 10, 30 } },
+	{ COLLSOCK_BFLOAT16, 2, { BIT_ULL(15), 7, 254 } },
 };
 
 /* ---- integer code ---- */
 
-static u64 double_by_integers(u8 op, u64 left, u64 right)
-{
-	switch (op) {
-	case COLLSOCK_SUM:
-		return coll_double_add(left, right);
-	case COLLSOCK_PRODUCT:
-		return coll_double_multiply(left, right);
-	case COLLSOCK_MIN:
-		return coll_double_min(left, right);
-	default:
-		return coll_double_max(left, right);
-	}
-}
-
-static u64 float_by_integers(u8 op, u32 left, u32 right)
-{
-	switch (op) {
-	case COLLSOCK_SUM:
-		return coll_float_add(left, right);
-	case COLLSOCK_PRODUCT:
-		return coll_float_multiply(left, right);
-	case COLLSOCK_MIN:
-		return coll_float_min(left, right);
-	default:
-		return coll_float_max(left, right);
-	}
-}
+typedef u64 (*function)(u64 left, u64 right);
 
 static u64 by_integers(const struct type *t, u8 op, u64 left, u64 right)
 {
-	if (t->bytes == 8)
-		return double_by_integers(op, left, right);
-	return float_by_integers(op, left, right);
+	static const function functions[][COLLSOCK_PRODUCT + 1] = {
+#define FUNCTIONS(type)	{ [COLLSOCK_SUM] = coll_##type##_add, \
+	[COLLSOCK_PRODUCT] = coll_##type##_multiply, [COLLSOCK_MIN] = coll_##type##_min, \
+	[COLLSOCK_MAX] = coll_##type##_max }
+		FUNCTIONS(double), FUNCTIONS(float), FUNCTIONS(float16), FUNCTIONS(bfloat16),
+#undef FUNCTIONS
+	};
+
+	return functions[t - types][op](left, right);
 }
 
 /* ---- vectors ---- */
@@ -145,11 +128,11 @@ static void check_in_place(struct __test_metadata *_metadata, const struct type 
 /* Numbers whose results are numbers */
 static void fill_plainly(const struct type *t, u32 count)
 {
-	u64 one = t->bytes == 8 ? 0x3ff0000000000000ULL : 0x3f800000;
+	u64 one = (u64)t->format.largest_exponent / 2 << t->format.fraction_bits;
 	u32 i;
 
 	for (i = 0; i < count; i++)
-		put(t, i, one + 3 * i, one + 1000 - 5 * i);
+		put(t, i, one + 3 * i % 125, one + 5 * i % 121);
 }
 
 /* ---- any operands ---- */

@@ -54,22 +54,23 @@ TEST(results_are_the_same_where_sections_are_not_permitted)
 	static const u8 operators[] = {
 		COLLSOCK_SUM, COLLSOCK_PRODUCT, COLLSOCK_MIN, COLLSOCK_MAX
 	};
-	u32 i;
-	u8 type;
+	static const u8 types[] = {
+		COLLSOCK_DOUBLE, COLLSOCK_FLOAT, COLLSOCK_FLOAT16, COLLSOCK_BFLOAT16
+	};
+	u32 i, j;
 
 	fill();
-	for (type = COLLSOCK_DOUBLE; type <= COLLSOCK_FLOAT;
-	     type += COLLSOCK_FLOAT - COLLSOCK_DOUBLE) {
-		u32 count = ELEMENTS * 8 / coll_type_bytes(type);
+	for (j = 0; j < ARRAY_SIZE(types); j++) {
+		u32 count = ELEMENTS * 8 / coll_type_bytes(types[j]);
 
 		for (i = 0; i < ARRAY_SIZE(operators); i++) {
-			reduce(expected, count, type, operators[i], 0);
+			reduce(expected, count, types[j], operators[i], 0);
 			EXPECT_EQ(0, begun);
 			EXPECT_EQ(0, ended);
-			reduce(seen, count, type, operators[i], ~0ULL);
+			reduce(seen, count, types[j], operators[i], ~0ULL);
 			EXPECT_EQ(0, memcmp(expected, seen, sizeof(seen)));
 			/* Every third one */
-			reduce(seen, count, type, operators[i], 0x9249249249249249ULL);
+			reduce(seen, count, types[j], operators[i], 0x9249249249249249ULL);
 			EXPECT_EQ(0, memcmp(expected, seen, sizeof(seen)));
 			EXPECT_EQ(begun, ended);
 		}

@@ -9,10 +9,10 @@ hardware or a library.
 import struct
 from fractions import Fraction
 
-from collsock_test import (BITWISE_AND, BITWISE_OR, BITWISE_XOR, DOUBLE, DOUBLE_INT, EXACT,
-                           FLOAT, FLOAT_INT, INT16, INT16_INT, INT32, INT32_INT, INT64, INT64_INT,
-                           INT8, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, MAX, MAXLOC, MIN, MINLOC,
-                           PRODUCT, SUM, UINT16, UINT32, UINT64, UINT8)
+from collsock_test import (BFLOAT16, BITWISE_AND, BITWISE_OR, BITWISE_XOR, DOUBLE, DOUBLE_INT,
+                           EXACT, FLOAT, FLOAT16, FLOAT_INT, INT16, INT16_INT, INT32, INT32_INT,
+                           INT64, INT64_INT, INT8, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, MAX,
+                           MAXLOC, MIN, MINLOC, PRODUCT, SUM, UINT16, UINT32, UINT64, UINT8)
 
 ARITHMETIC = SUM, PRODUCT, MIN, MAX
 LOGICAL = LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR
@@ -61,11 +61,11 @@ class Integers:
 
 
 class Reals:
-    """Floats or doubles as bit patterns: sign, exponent, fraction."""
+    """Floats of a format as bit patterns: sign, exponent, fraction."""
 
     def __init__(self, bits, fraction_bits):
         self.bits, self.fraction_bits = bits, fraction_bits
-        self.form = {32: "I", 64: "Q"}[bits]
+        self.form = {16: "H", 32: "I", 64: "Q"}[bits]
         self.sign = 1 << (bits - 1)
         self.infinity = self.sign - (1 << fraction_bits)
         self.nan = self.infinity | 1 << (fraction_bits - 1)
@@ -149,11 +149,13 @@ class Reals:
         )) % (1 << self.bits)
 
     def draw_orderless(self, op, chance):
-        """Of up to 100: sums of whole numbers, and products of powers of two, are exact."""
+        """Of up to 100: sums of whole numbers, and products of powers of two, are exact, or
+        infinite once a float16 is, in any order, as none is less than 1."""
         if op == SUM:
-            number = chance.choice((0, 1, chance.getrandbits(16)))
+            number = chance.choice((0, 1, chance.getrandbits(min(16, self.fraction_bits - 6))))
         elif op == PRODUCT:
-            number = Fraction(2) ** chance.randint(-1, 1)
+            short = self.bits - self.fraction_bits < 9
+            number = Fraction(2) ** chance.randint(0 if short else -1, 1)
         else:
             pattern = self.draw(chance)
             return pattern if not self.is_nan(pattern) else self.draw_orderless(op, chance)
@@ -247,6 +249,7 @@ TYPES = {
     FLOAT_INT: Pairs(FLOATS), DOUBLE_INT: Pairs(DOUBLES),
     INT64_INT: Pairs(Integers(True, 64)), INT32_INT: Pairs(Integers(True, 32)),
     INT16_INT: Pairs(Integers(True, 16)), EXACT: Exact(),
+    FLOAT16: Reals(16, 10), BFLOAT16: Reals(16, 7),
 }
 
 TYPE_NAMES = {
@@ -255,6 +258,7 @@ TYPE_NAMES = {
     FLOAT: "float", DOUBLE: "double", FLOAT_INT: "float and index",
     DOUBLE_INT: "double and index", INT64_INT: "int64 and index",
     INT32_INT: "int32 and index", INT16_INT: "int16 and index", EXACT: "exact sum",
+    FLOAT16: "float16", BFLOAT16: "bfloat16",
 }
 
 OPERATOR_NAMES = {

@@ -45,7 +45,9 @@
 	LINE(INT32_INT,		14,	"int32-int")				\
 	LINE(INT16_INT,		15,	"int16-int")				\
 	LINE(BYTE,		16,	"byte")	/* anything; no operator */	\
-	LINE(EXACT,		17,	"exact") /* struct collsock_exact: a sum without rounding */
+	LINE(EXACT,		17,	"exact") /* struct collsock_exact: a sum not rounded */ \
+	LINE(FLOAT16,		18,	"float16") /* IEEE 754 binary16 */	\
+	LINE(BFLOAT16,		19,	"bfloat16") /* the upper half of a float */
 
 /* LINE(identifier, number, name) */
 #define COLLSOCK_OPERATOR_LIST(LINE)						\
