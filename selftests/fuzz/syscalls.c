@@ -297,7 +297,7 @@ static void open_and_join(struct fuzzer *f)
 
 /* Of each enum collsock_type */
 static const __u16 element_bytes[] = {
-	0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6, 1, sizeof(struct collsock_exact),
+	0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6, 1, sizeof(struct collsock_exact), 2, 2,
 };
 
 static void fill_post(struct fuzzer *f, struct collsock_post *p)
@@ -307,9 +307,11 @@ static void fill_post(struct fuzzer *f, struct collsock_post *p)
 	/* Equal on all hosts, or hardly any operation would complete. */
 	if (one_in(f, 60)) {
 		p->operation = COLLSOCK_ALLREDUCE;
-		p->type = 1 + below(f, COLLSOCK_INT16_INT);
+		p->type = 1 + below(f, COLLSOCK_INT16_INT + 2);
 		p->op = 1 + below(f, COLLSOCK_MAXLOC);
-		if (p->type >= COLLSOCK_FLOAT_INT)
+		if (p->type > COLLSOCK_INT16_INT)
+			p->type += COLLSOCK_EXACT - COLLSOCK_INT16_INT;
+		else if (p->type >= COLLSOCK_FLOAT_INT)
 			p->op = COLLSOCK_MINLOC + p->op % 2;
 		p->count = 1 + below(f, 32);
 		if (one_in(f, 16)) {

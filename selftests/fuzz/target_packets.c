@@ -392,9 +392,12 @@ static void post_allreduce(struct siege *s)
 	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_ALLREDUCE };
 	u32 rank = fuzz_below(&s->in, s->ranks);
 
-	p.type = 1 + fuzz_below(&s->in, COLLSOCK_INT16_INT);
+	/* Numbers, pairs, and beyond bytes and exact sums floats of 16 bits */
+	p.type = 1 + fuzz_below(&s->in, COLLSOCK_INT16_INT + 2);
 	p.op = 1 + fuzz_below(&s->in, COLLSOCK_MAXLOC);
-	if (p.type >= COLLSOCK_FLOAT_INT)
+	if (p.type > COLLSOCK_INT16_INT)
+		p.type += COLLSOCK_EXACT - COLLSOCK_INT16_INT;
+	else if (p.type >= COLLSOCK_FLOAT_INT)
 		p.op = COLLSOCK_MINLOC + p.op % 2;
 	p.count = 1 + fuzz_below(&s->in, s->group.join.max_bytes / coll_type_bytes(p.type));
 	post(s, rank, &p);

@@ -3,6 +3,7 @@
 #ifndef FUZZ_VALUES_H
 #define FUZZ_VALUES_H
 
+#include "../halves.h"
 #include "operation.h"
 #include "reduce.h"
 #include "state.h"
@@ -12,12 +13,18 @@
 
 /*
  * The same in each life, so that it does not matter which one was heard from; and small, so
- * that a product of floats is exact in any order.
+ * that what is reduced of floats is exact in any order: in 16 bits sums of 0 to 7, and products
+ * of 1 and 2.
  */
 static inline u64 values_element(const struct coll_signature *sig, u32 rank, u64 number,
 				 u32 element)
 {
-	return (rank * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
+	bool half = sig->type == COLLSOCK_FLOAT16 || sig->type == COLLSOCK_BFLOAT16;
+	u64 any = rank * 31 + number * 7 + element * 3;
+
+	if (sig->op == COLLSOCK_PRODUCT)
+		return half ? 1 + any % 2 : any % 8;
+	return any % (half ? 8 : 1000);
 }
 
 /* The index of a pair is its value except for the last bit. */
@@ -26,6 +33,7 @@ static inline void values_put(u8 *to, u8 type, u64 value)
 	u32 index = value ^ 1;
 	double real = value;
 	float single = value;
+	u16 half;
 
 	switch (type) {
 	case COLLSOCK_FLOAT_INT:
@@ -39,6 +47,12 @@ static inline void values_put(u8 *to, u8 type, u64 value)
 		fallthrough;
 	case COLLSOCK_DOUBLE:
 		memcpy(to, &real, 8);
+		break;
+	case COLLSOCK_FLOAT16:
+	case COLLSOCK_BFLOAT16:
+		half = half_nearest(real, type == COLLSOCK_FLOAT16 ? FLOAT16_FRACTION_BITS :
+								     BFLOAT16_FRACTION_BITS);
+		memcpy(to, &half, 2);
 		break;
 	case COLLSOCK_INT64_INT:
 	case COLLSOCK_INT32_INT:

@@ -2,13 +2,14 @@
 /*
  * The contributions of ranks, and how two payloads are folded, without the code under test.
  * Operations and operators are taken from the registries, types from a table here. Integers
- * wrap; an exact sum is added byte by byte. For floats and doubles some operations have values
+ * wrap; an exact sum is added byte by byte. For floats of each format some operations have values
  * whose sums and products are exact, so that the order of folding does not matter; the others
  * are rough, so that every order gives a different result, and so do left and right.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "../halves.h"
 #include "reduce.h"
 #include "sim.h"
 
@@ -16,14 +17,16 @@
  * struct type - layout of an element
  * @bytes: length of its value
  * @is_signed: it is a signed integer
- * @real: it is float or double
+ * @real: it is a float of any format
  * @pair: an index follows
+ * @fraction_bits: of a float
  */
 struct type {
 	u8	bytes;
 	bool	is_signed;
 	bool	real;
 	bool	pair;
+	u8	fraction_bits;
 };
 
 static const struct type types[] = {
@@ -35,8 +38,8 @@ static const struct type types[] = {
 	[COLLSOCK_UINT16]	= { 2, false, false, false },
 	[COLLSOCK_UINT32]	= { 4, false, false, false },
 	[COLLSOCK_UINT64]	= { 8, false, false, false },
-	[COLLSOCK_FLOAT]	= { 4, false, true, false },
-	[COLLSOCK_DOUBLE]	= { 8, false, true, false },
+	[COLLSOCK_FLOAT]	= { 4, false, true, false, 23 },
+	[COLLSOCK_DOUBLE]	= { 8, false, true, false, 52 },
 	[COLLSOCK_FLOAT_INT]	= { 4, false, true, true },
 	[COLLSOCK_DOUBLE_INT]	= { 8, false, true, true },
 	[COLLSOCK_INT64_INT]	= { 8, true, false, true },
@@ -44,6 +47,8 @@ static const struct type types[] = {
 	[COLLSOCK_INT16_INT]	= { 2, true, false, true },
 	[COLLSOCK_BYTE]		= { 1, false, false, false },
 	[COLLSOCK_EXACT]	= {},
+	[COLLSOCK_FLOAT16]	= { 2, false, true, false, FLOAT16_FRACTION_BITS },
+	[COLLSOCK_BFLOAT16]	= { 2, false, true, false, BFLOAT16_FRACTION_BITS },
 };
 
 /* Any element; @integer is a u64 if the type is unsigned. */
@@ -67,6 +72,8 @@ static struct element element_get(const struct type *t, const u8 *from)
 	memcpy(&e.real, &bits, sizeof(e.real));
 	if (t->bytes == sizeof(single))
 		e.real = single;
+	else if (t->real && t->bytes == sizeof(u16))
+		e.real = half_value(bits, t->fraction_bits);
 	if (t->pair)
 		memcpy(&e.index, from + t->bytes, sizeof(e.index));
 	return e;
@@ -76,12 +83,14 @@ static void element_put(const struct type *t, struct element e, u8 *to)
 {
 	float single = e.real;
 
-	if (!t->real)
-		memcpy(to, &e.integer, t->bytes);
-	else if (t->bytes == sizeof(single))
+	if (t->real && t->bytes == sizeof(u16))
+		e.integer = half_nearest(e.real, t->fraction_bits);
+	if (t->real && t->bytes == sizeof(single))
 		memcpy(to, &single, sizeof(single));
-	else
+	else if (t->real && t->bytes == sizeof(e.real))
 		memcpy(to, &e.real, sizeof(e.real));
+	else
+		memcpy(to, &e.integer, t->bytes);
 	if (t->pair)
 		memcpy(to + t->bytes, &e.index, sizeof(e.index));
 }
@@ -111,18 +120,23 @@ static s64 choose_integer(u8 op, u64 random)
 	}
 }
 
-/* Eighths of up to 2^16 (float) or 2^21; powers of two for a product. */
+/*
+ * Eighths, so few that the sum of 128 ranks is exact; powers of two for a product, which of
+ * float16 becomes infinite, in any order, as no factor is less than 1.
+ */
 static double choose_real(const struct type *t, u8 op, u64 random)
 {
-	static const double factors[] = { 0.5, 1, 2, -0.5, -1, -2 };
-	s64 half = t->bytes == sizeof(float) ? 0x8000 : 0x100000;
+	static const double factors[] = { 1, 2, -1, -2, 0.5, -0.5 };
+	s64 half = t->bytes == sizeof(double) ? 0x100000 : t->bytes == sizeof(float) ? 0x8000 :
+		   1 << (t->fraction_bits - BFLOAT16_FRACTION_BITS);
 
 	if (op == COLLSOCK_PRODUCT)
-		return factors[random % ARRAY_SIZE(factors)];
+		return factors[random % (t->fraction_bits == FLOAT16_FRACTION_BITS ? 4 :
+					 ARRAY_SIZE(factors))];
 	return ((s64)(random % (2 * half)) - half) * 0.25 + 0.125;
 }
 
-/* Any quiet NaN that a float can hold, too. */
+/* Any quiet NaN that a float can hold, too; of 16 bits the upper ones. */
 static double choose_nan(u64 random)
 {
 	u64 bits = 0x7ff8000000000000ULL | (random & 0x8007ffffe0000000ULL);
@@ -144,8 +158,10 @@ static double choose_rough(const struct type *t, u8 op, u64 random)
 	if (!(random >> 5 & 7))
 		return choose_nan(random);
 	if (!(random >> 8 & 3))
-		value = 0.75 + ldexp(random >> 12 & 7, t->bytes == sizeof(float) ? -24 : -53);
-	return op == COLLSOCK_SUM ? ldexp(random & 1 ? value : -value, random >> 1 & 15) : value;
+		value = 0.75 + ldexp(random >> 12 & 7, -1 - t->fraction_bits);
+	/* No sum is infinite. */
+	return op == COLLSOCK_SUM ? ldexp(random & 1 ? value : -value,
+					  random >> 1 & (t->bytes == sizeof(u16) ? 7 : 15)) : value;
 }
 
 /* Values and indices are often equal. */
@@ -305,13 +321,16 @@ static void choose_type(struct sim *s, struct collsock_post *post,
 static void choose_reduction(struct sim *s, struct collsock_post *post,
 			     const struct collsock_join *join, u32 blocks)
 {
+	static const u8 reals[] = {
+		COLLSOCK_FLOAT, COLLSOCK_DOUBLE, COLLSOCK_FLOAT16, COLLSOCK_BFLOAT16
+	};
 	bool real = most_elements(join, post->operation, COLLSOCK_DOUBLE) >= blocks &&
 		    world_chance(&s->random, 250);
 
 	do {
 		post->type = world_below(&s->random, ARRAY_SIZE(types));
 		if (real)
-			post->type = post->type & 1 ? COLLSOCK_FLOAT : COLLSOCK_DOUBLE;
+			post->type = reals[post->type % ARRAY_SIZE(reals)];
 		post->op = world_below(&s->random, COLLSOCK_MAXLOC + 1);
 	} while (!coll_reduce_valid(post->type, post->op) ||
 		 most_elements(join, post->operation, post->type) < blocks);
