@@ -19,15 +19,15 @@ import time
 from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import (
-    AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, BYTE, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT,
-    DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HALVING, HILLIS_STEELE, INT64, JOIN, KARY,
-    MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD,
-    MAX_RANKS, MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC,
-    NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD,
-    Child, Completion, Descriptor, Group, KernelLog, Memory, Rank, at_least, at_most, barrier,
-    equal, eventually, eventually_in, integers, ip_batch, libc, main, make_namespace, member,
-    netem, on, outcome, post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables,
-    until_nothing_lingers, work)
+    AF_COLLSOCK, AUTO, BARRIER, BFLOAT16, BINOMIAL, BYTE, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT,
+    DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HALVING, HILLIS_STEELE, INT64, JOIN, KARY, MAXLOC,
+    MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS,
+    MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT,
+    POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
+    Descriptor, Group, KernelLog, Memory, Rank, at_least, at_most, barrier, equal, eventually,
+    eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
+    post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables, until_nothing_lingers,
+    work)
 
 
 def alone(**fields):
@@ -341,7 +341,7 @@ def a_bad_post_is_refused_and_changes_nothing():
                    {"degree": 1}, {"degree": MAX_EXCHANGE_DEGREE + 1}, {"degree": 0xffffffff},
                    {"cookie": COOKIE_GROUP},
                    {"operation": 0}, {"operation": EXSCAN + 1},
-                   {"operation": 255}, {"type": 0}, {"type": BYTE}, {"type": EXACT + 1},
+                   {"operation": 255}, {"type": 0}, {"type": BYTE}, {"type": BFLOAT16 + 1},
                    {"type": 255}, {"op": 0},
                    {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
                    {"algorithm": DISSEMINATION}, {"algorithm": FLAT},

@@ -12,7 +12,7 @@ import struct
 
 from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
-    AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COMPLETION_BYTES, DISSEMINATION, EXACT,
+    AF_COLLSOCK, AUTO, BARRIER, BFLOAT16, BINOMIAL, COMPLETION, COMPLETION_BYTES, DISSEMINATION,
     EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HALVING, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
     MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK, POST, RUN,
     RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
@@ -258,7 +258,7 @@ def features_report_what_is_supported():
         equal("completion", features.completion_bytes, COMPLETION.size)
         equal("operations", features.operations,
               sum(1 << number for number in range(BARRIER, EXSCAN + 1)))
-        equal("types", features.types, sum(1 << number for number in range(1, EXACT + 1)))
+        equal("types", features.types, sum(1 << number for number in range(1, BFLOAT16 + 1)))
         equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
         equal("algorithms", features.algorithms,
               sum(1 << number for number in range(1, HALVING + 1)))

@@ -15,7 +15,8 @@ import subprocess
 import arithmetic
 from arithmetic import ARITHMETIC
 from collsock_test import (
-    DOUBLE, FLOAT, SUM, Group, at_least, equal, main, netem, seeded, test, test_each, work)
+    BFLOAT16, DOUBLE, FLOAT, FLOAT16, SUM, Group, at_least, equal, main, netem, seeded, test,
+    test_each, work)
 from mixed_load import fold
 
 HOSTS = 1, 2, 3
@@ -35,7 +36,8 @@ def drawn(type_, op, count, ranks, chance):
     return list(zip(*columns))
 
 
-@test_each(*((type_, op) for type_ in (DOUBLE, FLOAT) for op in ARITHMETIC))
+@test_each(*((type_, op) for type_ in (DOUBLE, FLOAT, FLOAT16, BFLOAT16)
+             for op in ARITHMETIC))
 def results_of_long_vectors_are_exact(type_, op):
     chance, group = seeded("vectors", type_, op), Group(HOSTS, max_bytes=8 * max(COUNTS))
     for count in COUNTS:
