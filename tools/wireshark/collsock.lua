@@ -26,7 +26,7 @@ local kinds = {
 local data_types = {
 	[0] = "none", "int64", "uint64", "double", "int8", "int16", "int32", "uint8", "uint16",
 	"uint32", "float", "float-int", "double-int", "int64-int", "int32-int", "int16-int",
-	"byte", "exact",
+	"byte", "exact", "float16", "bfloat16",
 }
 
 local operators = {
