@@ -112,6 +112,7 @@ TEST_F(calls, elements_of_every_type_are_sent_whole)
 		{ COLLSOCK_INT32_INT, sizeof(struct collsock_int32_int) },
 		{ COLLSOCK_INT16_INT, sizeof(struct collsock_int16_int) },
 		{ COLLSOCK_EXACT, sizeof(struct collsock_exact) },
+		{ COLLSOCK_FLOAT16, 2 }, { COLLSOCK_BFLOAT16, 2 },
 	};
 	char data[3 * sizeof(struct collsock_exact)] = {};
 	size_t i;
@@ -206,7 +207,7 @@ TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
 	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1, COLLSOCK_NONE,
 						   COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1,
-						   COLLSOCK_EXACT + 1, COLLSOCK_SUM, 0));
+						   COLLSOCK_BFLOAT16 + 1, COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_allreduce(self->socket, &data, UINT32_MAX,
 						     COLLSOCK_INT64, COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EINVAL, collsock_post_reduce(self->socket, &data, 1, COLLSOCK_NONE,

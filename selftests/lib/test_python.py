@@ -225,6 +225,8 @@ def test_data_of_python_has_the_type_that_holds_it():
         got = elements.elements(data)
         equal((got.type, got.payload, got.size()), (kind, payload, len(payload)), repr(data))
         equal(got.fresh(got.payload), list(data) if isinstance(data, (tuple, range)) else data)
+    got = elements.elements(bytearray(6), kind=kinds.BFLOAT16)
+    equal((got.type, got.number, got.size()), (kinds.BFLOAT16, 3, 6))
     equal(elements.elements(b"abc", collsock.MAX).type, kinds.UINT8, "bytes that are reduced")
 
 
@@ -255,6 +257,11 @@ assert got.type.name == "FLOAT", got
 assert got.decode(numpy.float32([1, 2, 3, 4]).tobytes()) is vector, "another value"
 assert vector.tolist() == [[1, 2], [3, 4]], vector
 assert numpy.asarray(elements.blocks(vector, 2).fresh(vector[1].tobytes())).tolist() == [3, 4]
+half = numpy.array([1, 2.5], dtype=numpy.float16)
+got = elements.elements(half)
+assert (got.type.name, got.number) == ("FLOAT16", 2), got
+assert got.decode(numpy.float16([3, 4]).tobytes()) is half and half.tolist() == [3, 4], half
+assert got.fresh(got.payload) == elements.blocks(half, 1).fresh(got.payload) == got.payload, got
 for number in numpy.int64(5), numpy.float32(1.5):
     got = elements.elements(number)
     assert got.fresh(got.payload) == number, (got, number)

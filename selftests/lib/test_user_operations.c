@@ -9,6 +9,11 @@
 #define LONG_RESULT	(256 << 10)
 #define ROOT		(RANKS - 1)
 
+/* The numbers 0 to 3, as float16 and bfloat16 */
+static const __u16 halves[2][4] = {
+	{ 0x0000, 0x3c00, 0x4000, 0x4200 }, { 0x0000, 0x3f80, 0x4000, 0x4040 },
+};
+
 /* The same for an element of a rank, wherever it is known */
 static void fill(void *data, __u8 type, __u32 count, __u32 rank)
 {
@@ -25,6 +30,8 @@ static void fill(void *data, __u8 type, __u32 count, __u32 rank)
 			memcpy(at, &d, sizeof(d));
 		else if (type == COLLSOCK_FLOAT || type == COLLSOCK_FLOAT_INT)
 			memcpy(at, &f, sizeof(f));
+		else if (type == COLLSOCK_FLOAT16 || type == COLLSOCK_BFLOAT16)
+			memcpy(at, &halves[type == COLLSOCK_BFLOAT16][number], 2);
 		else if (type == COLLSOCK_EXACT)
 			collsock_exact_add((struct collsock_exact *)at, d);
 		else
@@ -109,7 +116,7 @@ static bool do_everything(struct rank *r, struct collsock *s)
 
 	if (collsock_barrier(s, NULL))
 		return wrong(r, "barrier failed");
-	for (type = COLLSOCK_INT64; type <= COLLSOCK_EXACT; type++) {
+	for (type = COLLSOCK_INT64; type <= COLLSOCK_BFLOAT16; type++) {
 		if (!move_all(r, s, type))
 			return false;
 		for (op = COLLSOCK_SUM; op <= COLLSOCK_MAXLOC; op++)

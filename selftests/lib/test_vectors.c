@@ -194,7 +194,7 @@ TEST_F(calls, vectors_beyond_any_limit_never_reach_the_kernel)
 						COLLSOCK_MAX_RESULT / 2, COLLSOCK_BYTE, NULL));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_scatter(self->socket, &byte, UINT32_MAX, COLLSOCK_BYTE,
 						   2, 0));
-	EXPECT_EQ(-EINVAL, collsock_gather(self->socket, &byte, &byte, 1, COLLSOCK_EXACT + 1, 2,
+	EXPECT_EQ(-EINVAL, collsock_gather(self->socket, &byte, &byte, 1, COLLSOCK_BFLOAT16 + 1, 2,
 					   NULL));
 	EXPECT_EQ(0, fake.calls);
 }

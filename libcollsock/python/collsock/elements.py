@@ -18,9 +18,10 @@ from .layout import ELEMENT_BYTES, Operator, Type
 
 SIGNED = {1: Type.INT8, 2: Type.INT16, 4: Type.INT32, 8: Type.INT64}
 UNSIGNED = {1: Type.UINT8, 2: Type.UINT16, 4: Type.UINT32, 8: Type.UINT64}
-FLOATS = {4: Type.FLOAT, 8: Type.DOUBLE}
+HALF = "e"  # a float16, which memoryview.cast() does not know
+FLOATS = {2: Type.FLOAT16, 4: Type.FLOAT, 8: Type.DOUBLE}
 OF_FORMAT = {**dict.fromkeys("bhilqn", SIGNED), **dict.fromkeys("BHILQN?c", UNSIGNED),
-             **dict.fromkeys("fd", FLOATS)}
+             **dict.fromkeys(HALF + "fd", FLOATS)}
 # Of the types that values of Python have
 LETTERS = {Type.INT64: "q", Type.DOUBLE: "d", Type.INT64_INT: "qi", Type.DOUBLE_INT: "di"}
 LOCATING = (Operator.MINLOC, Operator.MAXLOC)
@@ -169,6 +170,8 @@ def fresh_of(data: Any, view: memoryview, code: str) -> Callable[[bytes], Any]:
         return type(data)
     if isinstance(data, array.array):
         return lambda result: array.array(data.typecode, result)
+    if code == HALF:
+        return bytes
     shape = view.shape or ()
     return lambda result: memoryview(result).cast(code, shape)
 
@@ -238,6 +241,8 @@ def block_of(data: Any, kind: Type | None) -> Callable[[bytes], Any]:
     if isinstance(data, (bytes, bytearray, array.array)):
         return fresh_of(data, view, "B")
     code = type_of_format(view.format, view.itemsize)[1]
+    if code == HALF:
+        return bytes
     return lambda result: memoryview(result).cast(code)
 
 

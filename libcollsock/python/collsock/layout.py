@@ -96,6 +96,8 @@ class Type(enum.IntEnum):
     INT16_INT = 15
     BYTE = 16
     EXACT = 17
+    FLOAT16 = 18
+    BFLOAT16 = 19
 
 
 class Operator(enum.IntEnum):
@@ -120,5 +122,5 @@ ELEMENT_BYTES = {
     Type.INT64: 8, Type.UINT64: 8, Type.DOUBLE: 8, Type.INT8: 1, Type.INT16: 2, Type.INT32: 4,
     Type.UINT8: 1, Type.UINT16: 2, Type.UINT32: 4, Type.FLOAT: 4, Type.FLOAT_INT: 8,
     Type.DOUBLE_INT: 12, Type.INT64_INT: 12, Type.INT32_INT: 8, Type.INT16_INT: 6, Type.BYTE: 1,
-    Type.EXACT: 288,
+    Type.EXACT: 288, Type.FLOAT16: 2, Type.BFLOAT16: 2,
 }
