@@ -243,6 +243,10 @@ void collsock_exact_add(struct collsock_exact *sum, double number);
 double collsock_exact_round(const struct collsock_exact *sum);
 float collsock_exact_round_float(const struct collsock_exact *sum);
 
+/* Bit patterns, as not every compiler has these types */
+__u16 collsock_exact_round_float16(const struct collsock_exact *sum);
+__u16 collsock_exact_round_bfloat16(const struct collsock_exact *sum);
+
 /* ---- post, complete later ---- */
 
 /* Cookies from here on are reserved for functions that post and wait. */

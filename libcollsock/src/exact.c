@@ -26,6 +26,8 @@ struct format {
 
 static const struct format double_format = { 52, 0x7ff, 0 };
 static const struct format float_format = { 23, 0xff, 1074 - 149 };
+static const struct format float16_format = { 10, 0x1f, 1074 - 24 };
+static const struct format bfloat16_format = { 7, 0xff, 1074 - 133 };
 
 static __u64 format_infinity(const struct format *f)
 {
@@ -212,4 +214,14 @@ COLLSOCK_PUBLIC float collsock_exact_round_float(const struct collsock_exact *su
 
 	memcpy(&number, &bits, sizeof(number));
 	return number;
+}
+
+COLLSOCK_PUBLIC __u16 collsock_exact_round_float16(const struct collsock_exact *sum)
+{
+	return exact_round(sum, &float16_format);
+}
+
+COLLSOCK_PUBLIC __u16 collsock_exact_round_bfloat16(const struct collsock_exact *sum)
+{
+	return exact_round(sum, &bfloat16_format);
 }

@@ -22,8 +22,15 @@ SUMS = 4000
 
 library = ctypes.CDLL(os.environ.get("COLLSOCK_LIBRARY", LIBRARY))
 library.collsock_exact_add.argtypes = [ctypes.c_void_p, ctypes.c_double]
-library.collsock_exact_round.restype = ctypes.c_double
-library.collsock_exact_round_float.restype = ctypes.c_float
+
+# Name of the function, type of its result; precision, power of the least number, and of the first
+# one that is too large; by format: bfloat16 has none in Python
+FORMS = {
+    "d": ("", ctypes.c_double, 53, -1074, 1024),
+    "f": ("_float", ctypes.c_float, 24, -149, 128),
+    "e": ("_float16", ctypes.c_uint16, 11, -24, 16),
+    "bfloat16": ("_bfloat16", ctypes.c_uint16, 8, -133, 128),
+}
 
 
 class Exact(ctypes.Structure):
@@ -39,12 +46,18 @@ def exact(numbers):
 
 
 def bits(number, form="d"):
+    """Of a number that the format has"""
+    if form == "bfloat16":
+        return struct.pack("<f", number)[2:]
     return struct.pack("<" + form, number)
 
 
 def rounded(total, form="d"):
-    function = library.collsock_exact_round if form == "d" else library.collsock_exact_round_float
-    return bits(function(ctypes.byref(total)), form)
+    name, result = FORMS[form][:2]
+    function = getattr(library, "collsock_exact_round" + name)
+    function.restype = result
+    number = function(ctypes.byref(total))
+    return struct.pack("<H", number) if result == ctypes.c_uint16 else bits(number, form)
 
 
 def to_nearest_even(fraction, precision, least):
@@ -61,8 +74,8 @@ def to_nearest_even(fraction, precision, least):
 def wanted(numbers, form="d"):
     """The bits of the sum, which is not 0"""
     total = sum(map(fractions.Fraction, numbers), fractions.Fraction())
-    number = to_nearest_even(total, *((53, -1074) if form == "d" else (24, -149)))
-    most = fractions.Fraction(2) ** (1024 if form == "d" else 128)
+    precision, least, power = FORMS[form][2:]
+    number, most = to_nearest_even(total, precision, least), fractions.Fraction(2) ** power
     if abs(number) >= most:
         return bits(math.copysign(math.inf, number), form)
     return bits(math.copysign(float(number), total), form)
@@ -83,7 +96,7 @@ def near(chance, power):
 
 def draw(chance):
     kind, count = chance.randrange(4), 1 + chance.randrange(12)
-    power = chance.choice((-1074, -1022, -149, -126, 0, 75, 127 - 24, 900, 910))
+    power = chance.choice((-1074, -1022, -149, -126, -24, -14, 0, 15, 75, 127 - 24, 900, 910))
     if kind == 0:
         numbers = [any_double(chance) for _ in range(count)]
     elif kind == 1:
@@ -105,7 +118,7 @@ def sums_are_rounded_once(chance):
         if sum(map(fractions.Fraction, numbers)) == 0:
             assert rounded(total) == bits(0.0), numbers
             continue
-        for form in "df":
+        for form in FORMS:
             assert rounded(total, form) == wanted(numbers, form), (form, numbers)
         ties += sum(numbers) != math.fsum(numbers)
     assert ties > SUMS / 20, "few sums need more than a double"
@@ -137,12 +150,14 @@ def zeros_and_special_numbers_follow_ieee_754(chance):
         ([5.0, -math.inf, -math.inf], -math.inf), ([-math.inf, sys.float_info.max], -math.inf),
     ]
     for numbers, expected in cases:
-        for form in "df":
+        for form in FORMS:
             assert rounded(exact(numbers), form) == bits(expected, form), (numbers, form)
     for numbers in ([nan], [nan, 1.0], [math.inf, -math.inf], [-math.inf, 2.0, math.inf],
                     [nan, math.inf], [-nan, -0.0]):
         assert rounded(exact(numbers)) == quiet, numbers
         assert rounded(exact(numbers), "f") == struct.pack("<I", 0x7fc00000), numbers
+        assert rounded(exact(numbers), "e") == struct.pack("<H", 0x7e00), numbers
+        assert rounded(exact(numbers), "bfloat16") == struct.pack("<H", 0x7fc0), numbers
 
 
 TESTS = (sums_are_rounded_once, order_does_not_matter,

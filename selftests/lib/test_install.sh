@@ -66,19 +66,19 @@ soname_is_0_until_1_0() {
 
 # functions: those of the header, with their first word
 functions() {
-	grep -o '^[a-z].*collsock_[a-z_]*(' "$root$prefix/include/collsock.h"
+	grep -o '^[a-z_].*collsock_[a-z0-9_]*(' "$root$prefix/include/collsock.h"
 }
 
 exported_are_the_functions_of_the_header() {
 	nm -D --defined-only "$root$prefix/lib/multi/libcollsock.so" | awk '$2 == "T" { print $3 }' |
 		sed 's/@.*//' | sort >"$work/exported"
-	functions | grep -v '^static inline' | grep -o 'collsock_[a-z_]*(' | tr -d '(' |
+	functions | grep -v '^static inline' | grep -o 'collsock_[a-z0-9_]*(' | tr -d '(' |
 		sort >"$work/declared"
 	diff "$work/declared" "$work/exported"
 }
 
 every_function_has_a_manual_page() {
-	functions | grep -o 'collsock_[a-z_]*(' | tr -d '(' | while read -r function; do
+	functions | grep -o 'collsock_[a-z0-9_]*(' | tr -d '(' | while read -r function; do
 		[ -e "$root$prefix/share/man/man3/$function.3" ] ||
 			{ echo "no $function.3"; return 1; }
 	done
