@@ -112,20 +112,37 @@ def most_elements(type_):
     return -(-MAX_BYTES // DEFAULT_SEGMENT) * (DEFAULT_SEGMENT // element_bytes(type_))
 
 
-def deal(number, placement):
+def placement_of(chance, group):
+    hosts, place = group
+    return PLACES[place](chance, hosts)
+
+
+def has_room(operation, name, placement):
+    return not (operation in BLOCKS and name == "exact" and
+                len(placement) > most_elements(EXACT))
+
+
+def deal_one(operation, algorithm, groups):
+    """The classes of elements that the last of the groups gets. Each group gets those that have
+    waited longest, of those that it has room for."""
+    waiting, given = classes_of(operation), []
+    seeded("deal", operation, algorithm).shuffle(waiting)
+    for group in groups:
+        placement = placement_of(seeded("matrix", *group), group)
+        given = [name for name in waiting if has_room(operation, name, placement)]
+        given = given[:CLASSES_IN_A_GROUP]
+        if operation in PREFIXES and not is_in_order(placement):
+            given = []
+        waiting = [name for name in waiting if name not in given] + given
+    return given
+
+
+def deal(number):
     """Operation, algorithm and class of elements of the cases of a group: in the groups of a
     check, one after the other, each operation by each algorithm gets all classes in turn."""
-    for operation, algorithms in ALGORITHMS.items():
-        if operation in PREFIXES and not is_in_order(placement):
-            continue
-        for algorithm in algorithms:
-            names = classes_of(operation)
-            seeded("deal", operation, algorithm).shuffle(names)
-            names = names[number % len(names):] + names[:number % len(names)]
-            if operation in BLOCKS and len(placement) > most_elements(EXACT):
-                names.remove("exact")
-            for name in names[:CLASSES_IN_A_GROUP]:
-                yield operation, algorithm, name
+    return [(operation, algorithm, name)
+            for operation, algorithms in ALGORITHMS.items() for algorithm in algorithms
+            for name in deal_one(operation, algorithm, GROUPS[:number + 1])]
 
 
 class Columns:
@@ -193,21 +210,18 @@ def refuses_prefixes(group):
 @test_each(*GROUPS)
 def every_algorithm_gives_the_right_result(hosts, place):
     chance = seeded("matrix", hosts, place)
-    placement = PLACES[place](chance, hosts)
+    placement = placement_of(chance, (hosts, place))
     group = group_of(placement, degree=DEGREE, degrees=sum(1 << degree - 1 for degree in DEGREES),
                      max_bytes=MAX_BYTES, algorithms=NAMED)
     if not is_in_order(placement):
         refuses_prefixes(group)
     run_all(group, [case_of(chance, len(placement), *kind)
-                    for kind in deal(GROUPS.index((hosts, place)), placement)], chance)
+                    for kind in deal(GROUPS.index((hosts, place)))], chance)
 
 
 @test
 def each_check_has_every_operation_by_every_algorithm_with_every_class():
-    dealt = set()
-    for number, (hosts, place) in enumerate(GROUPS):
-        placement = PLACES[place](seeded("matrix", hosts, place), hosts)
-        dealt.update(deal(number, placement))
+    dealt = {case for number in range(len(GROUPS)) for case in deal(number)}
     equal("what no group has", {(operation, algorithm, name)
                                 for operation, algorithms in ALGORITHMS.items()
                                 for algorithm in algorithms
