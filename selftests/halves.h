@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Floats of 16 bits, as the doubles that they are, and back. Sums and products of them in double
+ * 16-bit floats, as the doubles that they are, and back. Sums and products of them in double
  * are exact, or have so much precision that rounding to 16 bits is as if there was no rounding
  * before: a reference for tests.
  */

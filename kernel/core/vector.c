@@ -225,7 +225,7 @@ static const struct operator bitwise_operators[] = {
 	[COLLSOCK_BITWISE_XOR]	= { .element = vector_xor },
 };
 
-/* ---- floats of 16 bits ---- */
+/* ---- 16-bit floats ---- */
 
 #define HALF_SIGN		0x8000
 #define HALF_MAGNITUDE		0x7fff

@@ -20,24 +20,32 @@ def results_of(name):
     return OUT / f"{name}.json"
 
 
-def machine(name, cases, *options, slice_us=None, limit_seconds=VM_LIMIT_SECONDS):
-    """Start a test machine that runs the cases; their figures are in results_of(name) then."""
+def start(name, command, *options, limit_seconds):
+    """Start a test machine that runs the command, which writes figures to /out/NAME.json."""
     OUT.mkdir(parents=True, exist_ok=True)
     results_of(name).unlink(missing_ok=True)
+    return subprocess.Popen([VM, *options, "--limit", str(limit_seconds), "--out", OUT,
+                             shlex.join(command)], stdin=subprocess.DEVNULL)
+
+
+def figures_of(name, status):
+    """Those of a machine that has ended with this status."""
+    if status or not results_of(name).exists():
+        sys.exit(f"bench: the measurement did not run (status {status})")
+    return json.loads(results_of(name).read_text(encoding="ascii"))
+
+
+def machine(name, cases, *options, slice_us=None, limit_seconds=VM_LIMIT_SECONDS):
+    """Start a test machine that runs the cases; their figures are in results_of(name) then."""
     hosts = max(case["hosts"] + ("flood" in case) for case in cases)
     turns = ["--slice-us", str(slice_us)] if slice_us else []
-    inside = shlex.join([str(HERE / "inside"), *turns, f"/out/{results_of(name).name}",
-                         json.dumps(cases)])
-    return subprocess.Popen([VM, "--hosts", str(hosts), "--limit", str(limit_seconds),
-                             "--out", OUT, *options, inside], stdin=subprocess.DEVNULL)
+    inside = [str(HERE / "inside"), *turns, f"/out/{results_of(name).name}", json.dumps(cases)]
+    return start(name, inside, "--hosts", str(hosts), *options, limit_seconds=limit_seconds)
 
 
 def boot(name, cases, *options, **more):
     """Run the cases in one test machine; returns them with their figures."""
-    status = machine(name, cases, *options, **more).wait()
-    if status or not results_of(name).exists():
-        sys.exit(f"bench: the measurement did not run (status {status})")
-    return json.loads(results_of(name).read_text(encoding="ascii"))
+    return figures_of(name, machine(name, cases, *options, **more).wait())
 
 
 def stolen():
@@ -47,21 +55,16 @@ def stolen():
 
 
 def boot_command(name, command, *options, limit_seconds, most_stolen=1.0):
-    """Run a command in a test machine; returns the figures that it writes to the file which is its
-    last argument. Ends if others had more than a share most_stolen of the processors' time."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    results_of(name).unlink(missing_ok=True)
+    """Run a command, whose last argument is to be the file for its figures, in a test machine;
+    returns them. Ends if others had more than a share most_stolen of the processors' time."""
     before = stolen()
-    status = subprocess.run([VM, *options, "--limit", str(limit_seconds), "--out", OUT,
-                             shlex.join([*command, f"/out/{results_of(name).name}"])],
-                            stdin=subprocess.DEVNULL, check=False).returncode
-    if status or not results_of(name).exists():
-        sys.exit(f"bench: the measurement did not run (status {status})")
+    figures = figures_of(name, start(name, [*command, f"/out/{results_of(name).name}"], *options,
+                                     limit_seconds=limit_seconds).wait())
     took, total_time = (after - early for after, early in zip(stolen(), before))
     if took > most_stolen * total_time:
         sys.exit(f"bench: others had {100 * took / total_time:.0f} % of the processors' time, so "
                  f"these times mean nothing")
-    return json.loads(results_of(name).read_text(encoding="ascii"))
+    return figures
 
 
 def newest_kernel():

@@ -392,7 +392,7 @@ static void post_allreduce(struct siege *s)
 	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_ALLREDUCE };
 	u32 rank = fuzz_below(&s->in, s->ranks);
 
-	/* Numbers, pairs, and beyond bytes and exact sums floats of 16 bits */
+	/* Numbers, pairs, and beyond bytes and exact sums 16-bit floats */
 	p.type = 1 + fuzz_below(&s->in, COLLSOCK_INT16_INT + 2);
 	p.op = 1 + fuzz_below(&s->in, COLLSOCK_MAXLOC);
 	if (p.type > COLLSOCK_INT16_INT)

@@ -486,7 +486,7 @@ static void *run_barrier(void *arg)
 
 /* ---- who wakes a thread that sleeps until a packet comes ---- */
 
-/* Sleeps end after 200 ms if nothing wakes them; here so many do that nothing did. */
+/* A sleep ends after 200 ms by itself. After this number of those, nothing has woken the thread. */
 #define MOST_IN_VAIN	150
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Floats of 16 bits: all of them, with special values and with a part of all, in a soak with all
+ * 16-bit floats: all of them, with special values and with a part of all, in a soak with all
  * others, in integer code and with vector instructions, against double.
  */
 #include "reduce.h"

@@ -10,7 +10,7 @@ the order of folding does not matter, of which collectives.py and scans.py are t
 """
 
 import errno
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 
 import arithmetic
@@ -49,7 +49,7 @@ CLASSES = {
     "signed": ((INT8, INT16, INT32, INT64), ARITHMETIC + LOGICAL + BITWISE),
     "float": ((FLOAT,), ARITHMETIC),
     "double": ((DOUBLE,), ARITHMETIC),
-    "floats of 16 bits": ((FLOAT16, BFLOAT16), ARITHMETIC),
+    "16-bit floats": ((FLOAT16, BFLOAT16), ARITHMETIC),
     "pairs": ((FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT), LOCATING),
     "exact": ((EXACT,), (SUM,)),
     "bytes": ((BYTE,), ()),
@@ -117,6 +117,11 @@ def placement_of(chance, group):
     return PLACES[place](chance, hosts)
 
 
+@cache
+def placement_dealt(group):
+    return placement_of(seeded("matrix", *group), group)
+
+
 def has_room(operation, name, placement):
     return not (operation in BLOCKS and name == "exact" and
                 len(placement) > most_elements(EXACT))
@@ -128,7 +133,7 @@ def deal_one(operation, algorithm, groups):
     waiting, given = classes_of(operation), []
     seeded("deal", operation, algorithm).shuffle(waiting)
     for group in groups:
-        placement = placement_of(seeded("matrix", *group), group)
+        placement = placement_dealt(group)
         given = [name for name in waiting if has_room(operation, name, placement)]
         given = given[:CLASSES_IN_A_GROUP]
         if operation in PREFIXES and not is_in_order(placement):
