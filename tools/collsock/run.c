@@ -258,9 +258,12 @@ static int run_all(uint32_t ranks, char **words)
 	sigset_t blocked, usual;
 	siginfo_t signal;
 	uint32_t rank;
+	int error = launch_choose_backend(&backend);
 
-	if (launch_choose_backend(&backend))
+	if (error == -EINVAL)
 		errx(RUN_FAILED, "COLLSOCK_BACKEND is none of kernel, user, auto");
+	if (error)
+		errx(RUN_FAILED, "no rank can have a socket: %s", strerror(-error));
 	run_check_loopback();
 	group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
 	run_block_signals(&blocked, &usual);
