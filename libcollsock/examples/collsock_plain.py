@@ -27,7 +27,8 @@ COLLSOCK_JOIN = 1
 PORT = 7607
 ETHERTYPE = 0x88b5
 
-BARRIER, ALLREDUCE, REDUCE, BROADCAST, ALLGATHER, SCAN = 1, 2, 3, 4, 5, 9
+BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
+ALLGATHER, GATHER, SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN = 5, 6, 7, 8, 9, 10
 NONE, INT64, UINT64, DOUBLE = 0, 1, 2, 3
 INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT = 4, 5, 6, 7, 8, 9, 10
 NOP, SUM, MIN, MAX, PRODUCT = 0, 1, 2, 3, 4
@@ -37,6 +38,7 @@ QUIET = 1
 COOKIE_GROUP = 0xffffffffffffffff
 NO_RANK = 0xffffffff
 MAX_PAYLOAD = 65536
+PATIENCE_MS = 2000
 
 # The structures of <linux/collsock.h>: native byte order, no padding. A newer kernel accepts
 # them as they are.
@@ -115,7 +117,7 @@ def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_byte
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
-def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0, degree=0,
+def join(hosts, rank, group_id=1, *, nonce, key=bytes(16), window=0, max_bytes=0, degree=0,
          multicast=None):
     """Join a group as one rank; hosts is a list of (address, port), one for each rank.
 
@@ -202,6 +204,34 @@ def broadcast(sock, root, count, values=(), element_type=DOUBLE):
 def allgather(sock, values, element_type=DOUBLE):
     """All ranks get the lists of all, of one length, one after the other in the order of ranks."""
     post(sock, ALLGATHER, 0, values, element_type)
+    _, result = complete(sock)
+    return unpack(result, element_type)
+
+
+def gather(sock, root, values, element_type=DOUBLE):
+    """The root gets the lists of all ranks, one after the other, the others an empty list."""
+    post(sock, GATHER, 0, values, element_type, NOP, root)
+    _, result = complete(sock)
+    return unpack(result, element_type)
+
+
+def scatter(sock, root, count, values=(), element_type=DOUBLE):
+    """Each rank gets its part, of this length, of the root's list; the others give none."""
+    post(sock, SCATTER, 0, values, element_type, NOP, root, count)
+    _, result = complete(sock)
+    return unpack(result, element_type)
+
+
+def reduce_scatter_block(sock, count, values, operator=SUM, element_type=DOUBLE):
+    """Combine the lists of all ranks; each rank gets its part, of this length, of the result."""
+    post(sock, REDUCE_SCATTER_BLOCK, 0, values, element_type, operator, 0, count)
+    _, result = complete(sock)
+    return unpack(result, element_type)
+
+
+def exscan(sock, values, operator=SUM, element_type=DOUBLE):
+    """As scan(), but without this rank: on rank 0 an empty list."""
+    post(sock, EXSCAN, 0, values, element_type, operator)
     _, result = complete(sock)
     return unpack(result, element_type)
 
@@ -318,12 +348,30 @@ def shares(sock, rank):
     items = [rank + 1]
     print(f"rank {rank}: the shares are", *allgather(sock, items, INT64))
     try:
+        before = exscan(sock, items, SUM, INT64) or [0]
         end, = scan(sock, items, SUM, INT64)
-        print(f"rank {rank}: this one ends at {end}")
+        print(f"rank {rank}: this one's begin after {before[0]} and end at {end}")
     except OSError as error:
         if error.errno != errno.EOPNOTSUPP:
             raise
         print(f"rank {rank}: no scan, as {what_to_do(error)}")
+
+
+def columns(sock, rank, ranks):
+    """Each rank has a row of a matrix, and gets the sum of a column; rank 0 gets all of them."""
+    mine = reduce_scatter_block(sock, 1, [rank + column for column in range(ranks)], SUM, INT64)
+    tenfold, = scatter(sock, 0, 1, [10 * total for total in gather(sock, 0, mine, INT64)], INT64)
+    print(f"rank {rank}: the sum of its column is {mine[0]}, which rank 0 makes {tenfold}")
+
+
+def meet(sock, rank):
+    """A first barrier, as joining does not show that the other ranks are there."""
+    post(sock, BARRIER)
+    if not poll_for_completion(sock, PATIENCE_MS):
+        print(f"rank {rank}: waiting for other ranks; collsock wait says for which",
+              file=sys.stderr)
+    complete(sock)
+    print(f"rank {rank}: all are here")
 
 
 def main():
@@ -336,9 +384,9 @@ def main():
     parser.add_argument("hosts_file", metavar="HOSTS-FILE")
     parser.add_argument("rank", metavar="RANK", type=int)
     parser.add_argument("--id", type=int, default=1, help="number of the group (default 1)")
-    parser.add_argument("--nonce", type=int, default=1,
+    parser.add_argument("--nonce", type=int, required=True,
                         help="of this instance of the group, equal on all ranks; use a new "
-                             "one for every run (default 1)")
+                             "one for every run with this key")
     parser.add_argument("--key-file", help="32 hexadecimal digits, mode 600")
     parser.add_argument("--degree", type=int, default=0, choices=range(2, 65), metavar="N",
                         help="with how many hosts, itself included, a host exchanges in a "
@@ -354,14 +402,14 @@ def main():
     except (OSError, ValueError, struct.error) as error:
         parser.error(str(error))
     try:
-        with join(hosts, options.rank, options.id, options.nonce, key,
+        with join(hosts, options.rank, options.id, nonce=options.nonce, key=key,
                   degree=options.degree) as sock:
-            barrier(sock)
-            print(f"rank {options.rank}: all are here")
+            meet(sock, options.rank)
             total, half = allreduce(sock, [options.rank, 0.5])
             print(f"rank {options.rank}: the sums are {total:g} and {half:g}")
             mean_of_ranks(sock, options.rank, len(hosts))
             shares(sock, options.rank)
+            columns(sock, options.rank, len(hosts))
             overlapped(sock, options.rank)
     except OSError as error:
         print(f"{sys.argv[0]}: {error}: {what_to_do(error)}", file=sys.stderr)

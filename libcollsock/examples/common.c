@@ -2,6 +2,7 @@
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,26 +12,30 @@
 #define TEXT_BYTES 512
 #define MAX_PORT 65535
 #define DEFAULT_ID 1
-#define DEFAULT_NONCE 1
+#define PATIENCE_MS 2000
+#define NO_TIMEOUT (-1)
 
 static void print_usage(const struct example *e, const char *purpose)
 {
 	printf("%s: %s\n\n"
-	       "usage: %s [OPTION]... HOSTS-FILE [RANK]\n\n"
+	       "usage: collsock run --local N | -H HOST,... -- %s [-c N]\n"
+	       "       %s [OPTION]... --nonce N HOSTS-FILE [RANK]\n\n"
+	       "Ranks find each other as collsock run, or another launcher, has told them. Or\n"
 	       "HOSTS-FILE has one line for each rank, its host: ADDRESS [PORT]; the rest of a line\n"
 	       "after a # is a comment. A host may be listed several times. Start this\n"
 	       "once for each line, on that host, with the same file. Without RANK it is one of\n"
 	       "the ranks whose address is local: the first, unless --local says which.\n\n"
-	       "  -i, --id N          number of the group (default %d)\n"
-	       "  -n, --nonce N       of this instance of the group, equal on all ranks; use\n"
-	       "                      a new one for every run (default %d)\n"
-	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
-	       "                      hosts must allow it: collsock set require_keys 0\n"
-	       "  -l, --local N       be the Nth of the ranks of this host, from 0\n"
 	       "  -c, --count N       number of repetitions (default 1)\n"
 	       "  -h, --help          this text\n\n"
+	       "with HOSTS-FILE:\n"
+	       "  -n, --nonce N       of this instance of the group, equal on all ranks; use\n"
+	       "                      a new one for every run with this key\n"
+	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
+	       "                      hosts must allow it: collsock set require_keys 0\n"
+	       "  -i, --id N          number of the group (default %d)\n"
+	       "  -l, --local N       be the Nth of the ranks of this host, from 0\n\n"
 	       "exit code: 0 done, 1 joining or an operation failed, 2 wrong usage\n",
-	       e->name, purpose, e->name, DEFAULT_ID, DEFAULT_NONCE);
+	       e->name, purpose, e->name, e->name, DEFAULT_ID);
 }
 
 static unsigned long long parse_number(const char *what, const char *text)
@@ -69,7 +74,7 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 	int option;
 
 	*e = (struct example){ .name = slash ? slash + 1 : argv[0], .rank = -1,
-			       .id = DEFAULT_ID, .nonce = DEFAULT_NONCE, .count = 1 };
+			       .id = DEFAULT_ID, .count = 1 };
 	while ((option = getopt_long(argc, argv, "i:n:k:l:c:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'i':
@@ -77,6 +82,7 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 			break;
 		case 'n':
 			e->nonce = parse_number("--nonce", optarg);
+			e->has_nonce = 1;
 			break;
 		case 'k':
 			e->key_file = optarg;
@@ -94,12 +100,15 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 			errx(EXIT_USAGE, "try --help");
 		}
 	}
-	if (argc - optind < 1 || argc - optind > 2)
-		errx(EXIT_USAGE, "need HOSTS-FILE and optionally RANK; try --help");
-	e->hosts_file = argv[optind];
-	if (argc - optind < 2)
-		return;
-	e->rank = parse_rank("RANK", argv[optind + 1]);
+	if (argc - optind > 2)
+		errx(EXIT_USAGE, "more than HOSTS-FILE and RANK; try --help");
+	if (argc - optind > 0)
+		e->hosts_file = argv[optind];
+	if (argc - optind > 1)
+		e->rank = parse_rank("RANK", argv[optind + 1]);
+	if (e->hosts_file && !e->has_nonce)
+		errx(EXIT_USAGE,
+		     "--nonce N: a number that was never used with this key, equal on all ranks");
 }
 
 noreturn void example_fail(const char *what, int error, __u32 failed_rank)
@@ -152,7 +161,43 @@ static void add_hosts(const struct example *e, struct collsock_group *group)
 	fclose(file);
 }
 
-struct collsock *example_join(struct example *e, unsigned int open_flags)
+/* Whatever has started the ranks tells them about each other. */
+static struct collsock *join_launched(struct example *e, unsigned int open_flags)
+{
+	char text[TEXT_BYTES];
+	struct collsock_options options = {
+		.size		= sizeof(options),
+		.open_flags	= open_flags,
+		.text		= text,
+		.text_bytes	= sizeof(text),
+	};
+	struct collsock *socket;
+
+	if (collsock_join_env(&socket, &options))
+		errx(EXIT_FAILED, "%s", text);
+	e->rank = collsock_rank(socket);
+	return socket;
+}
+
+/* Joining does not show that the other ranks are there, but a first barrier does. */
+static void meet(const struct example *e, struct collsock *socket)
+{
+	struct pollfd readable = { .fd = collsock_fd(socket), .events = POLLIN };
+	struct collsock_completion completion = { };
+	int err = collsock_post_barrier(socket, 0);
+
+	if (!err && !poll(&readable, 1, PATIENCE_MS))
+		fprintf(stderr, "rank %ld: waiting for other ranks; collsock wait says for which\n",
+			e->rank);
+	while (!err && poll(&readable, 1, NO_TIMEOUT) < 0 && errno == EINTR)
+		;
+	if (!err)
+		err = collsock_wait(socket, 0, &completion, NULL, 0);
+	if (err || completion.error)
+		example_fail("barrier", err ? err : (int)completion.error, completion.failed_rank);
+}
+
+static struct collsock *join_hosts(struct example *e, unsigned int open_flags)
 {
 	__u8 key[COLLSOCK_KEY_BYTES];
 	struct collsock_group *group;
@@ -183,5 +228,11 @@ struct collsock *example_join(struct example *e, unsigned int open_flags)
 		example_fail("join", err, COLLSOCK_NO_RANK);
 	collsock_group_free(group);
 	explicit_bzero(key, sizeof(key));
+	meet(e, socket);
 	return socket;
+}
+
+struct collsock *example_join(struct example *e, unsigned int open_flags)
+{
+	return e->hosts_file ? join_hosts(e, open_flags) : join_launched(e, open_flags);
 }

@@ -62,7 +62,8 @@ def test_numbers_are_those_of_c():
             if hasattr(plain, mine):
                 equal(getattr(plain, mine), value, mine)
     equal(plain.COLLSOCK_JOIN, NUMBERS["COLLSOCK_JOIN"])
-    for name in ("ALLREDUCE", "REDUCE", "BROADCAST", "ALLGATHER", "SCAN", "QUIET"):
+    for name in ("ALLREDUCE", "REDUCE", "BROADCAST", "ALLGATHER", "GATHER", "SCATTER",
+                 "REDUCE_SCATTER_BLOCK", "SCAN", "EXSCAN", "QUIET"):
         equal(getattr(plain, name), NUMBERS[name], name)
 
 
@@ -97,7 +98,7 @@ def test_join_passes_all_arguments():
     hosts, key = [("10.0.0.1", 0)] * 2, bytes(range(16))
     real, plain.socket.socket = plain.socket.socket, lambda *_: Socket()
     try:
-        sock = plain.join(hosts, 1, 5, 6, key, window=7, max_bytes=4096, degree=3)
+        sock = plain.join(hosts, 1, 5, nonce=6, key=key, window=7, max_bytes=4096, degree=3)
     finally:
         plain.socket.socket = real
     equal(sock.sent, plain.join_request(hosts, 1, 5, 6, key, 7, 4096, 3))
@@ -174,6 +175,34 @@ def test_scan_gives_what_ranks_up_to_this_one_have():
     sock = FakeSocket(completion(struct.pack("=2d", 3.5, 4.5)))
     equal(plain.scan(sock, [1.5, 2.5], plain.MAX), [3.5, 4.5])
     equal(sent_fields(sock), ((plain.SCAN, plain.DOUBLE, plain.MAX, 0, 0, 0, 2),
+                              struct.pack("=2d", 1.5, 2.5)))
+
+
+def test_gather_gives_the_root_the_lists_of_all_ranks():
+    sock = FakeSocket(completion(struct.pack("=4q", 1, 2, 3, 4)))
+    equal(plain.gather(sock, 1, [3, 4], plain.INT64), [1, 2, 3, 4])
+    equal(sent_fields(sock), ((plain.GATHER, plain.INT64, plain.NOP, 0, 0, 1, 2),
+                              struct.pack("=2q", 3, 4)))
+
+
+def test_scatter_gives_each_rank_a_part_of_what_the_root_posts():
+    for values, payload in ([5, 6, 7, 8], struct.pack("=4q", 5, 6, 7, 8)), ((), b""):
+        sock = FakeSocket(completion(struct.pack("=2q", 7, 8)))
+        equal(plain.scatter(sock, 1, 2, values, plain.INT64), [7, 8])
+        equal(sent_fields(sock), ((plain.SCATTER, plain.INT64, plain.NOP, 0, 0, 1, 2), payload))
+
+
+def test_reduce_scatter_block_gives_each_rank_a_part_of_the_result():
+    sock = FakeSocket(completion(struct.pack("=2q", 7, 8)))
+    equal(plain.reduce_scatter_block(sock, 2, [1, 2, 3, 4], plain.MAX, plain.INT64), [7, 8])
+    equal(sent_fields(sock), ((plain.REDUCE_SCATTER_BLOCK, plain.INT64, plain.MAX, 0, 0, 0, 2),
+                              struct.pack("=4q", 1, 2, 3, 4)))
+
+
+def test_exscan_gives_rank_0_nothing():
+    sock = FakeSocket(completion())
+    equal(plain.exscan(sock, [1.5, 2.5], plain.MAX), [])
+    equal(sent_fields(sock), ((plain.EXSCAN, plain.DOUBLE, plain.MAX, 0, 0, 0, 2),
                               struct.pack("=2d", 1.5, 2.5)))
 
 

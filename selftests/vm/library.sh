@@ -112,7 +112,9 @@ c_and_python_on_one_host() {
 	sys.path.insert(0, "libcollsock/examples")
 	import collsock_plain as c
 	hosts = c.read_hosts(sys.argv[3])
-	c.barrier(c.join(hosts, 1, nonce=int(sys.argv[2]), key=c.read_key(sys.argv[1])))
+	sock = c.join(hosts, 1, nonce=int(sys.argv[2]), key=c.read_key(sys.argv[1]))
+	c.meet(sock, 1)
+	c.barrier(sock)
 	PROGRAM
 	wait && saying "rank 0: barrier 0 done" 1 "$work/log" &&
 		saying "rank 2: barrier 0 done" 1 "$work/log2"
@@ -120,10 +122,22 @@ c_and_python_on_one_host() {
 
 # shares_end END...: of rank 0, 1, ...
 shares_end() {
-	local rank=0 end
+	local rank=0 before=0 end
 
 	for end; do
-		saying "rank $((rank++)): this one ends at $end" 1 "$work/log" || return
+		saying "rank $((rank++)): this one's begin after $before and end at $end" 1 \
+			"$work/log" || return
+		before=$end
+	done
+}
+
+# sums_of_columns N...: of rank 0, 1, ...
+sums_of_columns() {
+	local rank=0 sum
+
+	for sum; do
+		saying "rank $((rank++)): the sum of its column is $sum, which rank 0 makes $((10 * sum))" \
+			1 "$work/log" || return
 	done
 }
 
@@ -135,6 +149,7 @@ plain_python() {
 		return
 	saying "the sums are 6 and 2" 4 "$work/log" && saying "mean rank is 1.5" 4 "$work/log" &&
 		saying "the shares are 1 2 3 4" 4 "$work/log" && shares_end 1 3 6 10 &&
+		sums_of_columns 6 10 14 18 &&
 		saying "greatest rank is 3" 4 "$work/log"
 }
 
@@ -206,12 +221,30 @@ taken_rank() {
 without_module() {
 	rmmod collsock || return
 	advised 1 "modprobe collsock" env COLLSOCK_BACKEND=kernel $examples/barrier -k "$key" \
-		"$work/hosts" &&
+		-n 1 "$work/hosts" &&
 		advised 1 "modprobe collsock" python3 -B libcollsock/examples/collsock_plain.py \
-			--key-file "$key" "$work/hosts" 0
+			--key-file "$key" --nonce 1 "$work/hosts" 0
 }
 
-plan 22
+# Rank 0 starts rank 1 only when it has said that it waits.
+waits_for_others() {
+	local second
+	fresh
+	printf '10.1.0.%d\n' 1 2 >"$work/two"
+	mkfifo "$work/said"
+	onhost h1 $examples/barrier -k "$key" -n "$nonce" "$work/two" >"$work/log" 2>"$work/said" &
+	read -r second <"$work/said"
+	onhost h2 $examples/barrier -k "$key" -n "$nonce" "$work/two" >/dev/null || return
+	wait $! && equal "rank 0: waiting for other ranks; collsock wait says for which" "$second" &&
+		saying "barrier 0 done" 1 "$work/log"
+}
+
+launched() {
+	build/tools/collsock run --local 3 -- $examples/allreduce >"$work/log" || return
+	saying "sum is 3 and 1.5" 3 "$work/log"
+}
+
+plan 25
 check "barriers over the hosts of a file" barrier
 check "barrier over IPv6" barrier_over_ipv6
 check "allreduce gives sum, min and max" allreduce
@@ -230,20 +263,24 @@ fi
 check "signals neither lose nor repeat an operation" signals
 check "a rank that left is named" who_left_is_named
 check "a group without a key gets advice" \
-	advised 1 "collsock set require_keys 0" $examples/barrier "$work/hosts"
+	advised 1 "collsock set require_keys 0" $examples/barrier -n 1 "$work/hosts"
 check "an address of another host is reported" \
-	advised 1 "see ip address" $examples/barrier -k "$key" "$work/hosts" 2
+	advised 1 "see ip address" $examples/barrier -k "$key" -n 1 "$work/hosts" 2
 check "a key file open to others is reported" \
-	advised 1 "chmod 600" $examples/barrier -k "$work/hosts" "$work/hosts"
+	advised 1 "chmod 600" $examples/barrier -k "$work/hosts" -n 1 "$work/hosts"
 check "a rank that does not exist is reported" \
-	advised 2 "ranks count from 0" $examples/barrier -k "$key" "$work/hosts" 4
+	advised 2 "ranks count from 0" $examples/barrier -k "$key" -n 1 "$work/hosts" 4
 check "more processes than the host has ranks are reported" \
-	advised 1 "how many ranks" $examples/barrier -k "$key" --local 1 "$work/hosts"
+	advised 1 "how many ranks" $examples/barrier -k "$key" -n 1 --local 1 "$work/hosts"
 check "a rank that has joined already is reported" taken_rank
 check "a hosts file with names is reported" \
-	advised 2 "is not an IPv4, IPv6 or MAC address" $examples/barrier -k "$key" /etc/hostname
+	advised 2 "is not an IPv4, IPv6 or MAC address" $examples/barrier -k "$key" -n 1 /etc/hostname
+check "a description without a nonce is reported" \
+	advised 2 "never used with this key" $examples/barrier -k "$key" "$work/hosts"
+check "a rank that waits says how to find out for which others" waits_for_others
+check "an example finds the ranks that collsock run has started" launched
 check "Python gives advice on a missing key" \
 	advised 1 "collsock set require_keys 0" python3 -B libcollsock/examples/collsock_plain.py \
-	"$work/hosts" 0
+	--nonce 1 "$work/hosts" 0
 check "a missing module is reported" without_module
 tap_done
