@@ -16,7 +16,7 @@ import threading
 
 from collsock_test import (
     PORT, Descriptor, Failed, Group, at_least, equal, errno_name, eventually, integers, link_down,
-    main, on, outcome, rank_on, read_file, test, work, write_file)
+    main, on, outcome, rank_on, read_file, test, test_each, work, write_file)
 from command_common import (
     DONE, ERROR, HOSTS, LIVENESS_MS, LONG_LIVENESS_MS, NETLINK_GENERIC, NOBODY, PROBLEMS, TOOL,
     WAITS, Processes, Said, all_refused, contains, eventually_waits, handle_of, only, prepare,
@@ -513,10 +513,12 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
 
 # ---- collperf ----
 
-def begin_collperf(host, key, *options):
+PERF_USAGE = 2
+
+def begin_collperf(host, key, nonce, *options):
     with on(host):
         return subprocess.Popen(["build/tools/collperf", "--hosts", "3", "--key-file", key,
-                                 "--iterations", "10", *options], text=True,
+                                 "--nonce", str(nonce), "--iterations", "10", *options], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -525,13 +527,13 @@ def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
     with tempfile.NamedTemporaryFile("w") as key:  # of mode 600
         key.write("00112233445566778899aabbccddeeff")
         key.flush()
-        programs = [begin_collperf(1, key.name)]
+        programs = [begin_collperf(1, key.name, 1)]
         contains("on host 1 alone", programs[0].stderr.readline(),
                  "waiting for 10.1.0.2 (rank 1), 10.1.0.3 (rank 2) for up to 4 min 5")
-        programs.append(begin_collperf(2, key.name))
+        programs.append(begin_collperf(2, key.name, 1))
         contains("on host 1 when host 2 is there", programs[0].stderr.readline(),
                  "waiting for 10.1.0.3 (rank 2) for up to 4 min 5")
-        programs.append(begin_collperf(3, key.name))
+        programs.append(begin_collperf(3, key.name, 1))
         for program in programs:
             out, error = program.communicate()
             equal(f"status, with {error!r}", program.returncode, DONE)
@@ -546,8 +548,7 @@ def collperf_measures_each_operation_and_checks_its_results():
         for number, operation in enumerate((
                 "allreduce", "reduce", "broadcast", "allgather", "gather", "scatter",
                 "reduce-scatter-block", "scan", "exscan")):
-            programs = [begin_collperf(host, key.name, "--operation", operation, "--nonce",
-                                       str(100 + number))
+            programs = [begin_collperf(host, key.name, 100 + number, "--operation", operation)
                         for host in (1, 2, 3)]
             for program in programs:
                 out, error = program.communicate()
@@ -560,7 +561,7 @@ def run_collperf(nonce, *options):
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("00112233445566778899aabbccddeeff")
         key.flush()
-        programs = [begin_collperf(host, key.name, "--json", "--nonce", str(nonce), *options)
+        programs = [begin_collperf(host, key.name, nonce, "--json", *options)
                     for host in (1, 2, 3)]
         for program in programs:
             out, error = program.communicate()
@@ -576,6 +577,25 @@ def collperf_starts_groups_and_counts_the_connections_that_their_first_barrier_o
             equal("barriers of the group in which hosts meet", said["stats"]["operations"], 30)
             for name in "join_ns", "first_ns", "later_ns":
                 equal(f"{name} was measured", said[name] > 0, True)
+
+
+@test_each("barrier", "allgather", "reduce-scatter-block")
+def collperf_measures_ranks_that_collsock_run_has_started(operation):
+    said = run(1, "run", "--local", "3", "--", "build/tools/collperf", "--iterations", "10",
+               "--json", "--operation", operation).out
+    found = [json.loads(line) for line in said.splitlines()]
+    equal("ranks", sorted((one["rank"], one["hosts"]) for one in found),
+          [(0, 3), (1, 3), (2, 3)])
+
+
+@test_each((("--nonce", "1"), "only with --hosts-file"), (("--startup",), "only with --hosts-file"),
+           (("--hosts", "3", "--rank", "0"), "never used with this key"))
+def collperf_says_what_describes_a_group(options, says):
+    with on(1):
+        done = subprocess.run(["build/tools/collperf", *options], text=True, check=False,
+                              capture_output=True)
+    equal("status", done.returncode, PERF_USAGE)
+    contains("error", done.stderr, says)
 
 
 @test

@@ -24,8 +24,8 @@
 #include "team.h"
 
 #define DEFAULT_ID 1
-#define DEFAULT_NONCE 1
 #define MESSAGE_BYTES 512
+#define LAUNCHED_WINDOW 4
 #define FIRST_WORD_MS 1000
 #define WORDS_EVERY_MS 5000
 
@@ -44,6 +44,8 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @multicast: multicast address; all zero: none
  * @id: of the group
  * @nonce: of this instance of the group
+ * @has_nonce: there is one
+ * @described: an option that says what a launcher says otherwise
  * @room: bytes that the group can carry, if its operation has fewer
  * @segment: payload of a packet; 0: all of it, if one packet can have that, else the default
  * @all: the sums, or the data of a broadcast
@@ -60,6 +62,8 @@ struct collperf {
 	uint8_t		multicast[16];
 	uint64_t	id;
 	uint64_t	nonce;
+	bool		has_nonce;
+	const char	*described;
 	uint32_t	room;
 	uint32_t	segment;
 	double		all[MAX_COUNT];
@@ -249,20 +253,28 @@ static unsigned int choose_segment(const struct collperf *c, unsigned int bytes)
 	return quanta * COLLSOCK_SEGMENT_QUANTUM;
 }
 
+/* Algorithms of the operations of a group */
+static void choose_algorithms(const struct collperf *c, uint8_t *algorithm)
+{
+	/* With multicast the barrier that follows an operation is one, too. */
+	if (!c->multicast[0])
+		algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
+	algorithm[c->options.operation] = c->options.algorithm;
+}
+
+static unsigned int choose_room(const struct collperf *c, unsigned int data_bytes)
+{
+	return c->options.operation != COLLSOCK_BARRIER && c->room < data_bytes ? data_bytes :
+										  c->room;
+}
+
 static void configure(const struct collperf *c, struct collsock_join *request)
 {
-	unsigned int data_bytes = options_vector(&c->options) * sizeof(double);
-
 	request->degree = c->options.degree;
 	request->mac = c->mac;
 	memcpy(request->multicast, c->multicast, sizeof(c->multicast));
-	/* With multicast the barrier that follows an operation is one, too. */
-	if (!request->multicast[0])
-		request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
-	request->algorithm[c->options.operation] = c->options.algorithm;
-	request->max_bytes = c->room;
-	if (c->options.operation != COLLSOCK_BARRIER && request->max_bytes < data_bytes)
-		request->max_bytes = data_bytes;
+	choose_algorithms(c, request->algorithm);
+	request->max_bytes = choose_room(c, options_vector(&c->options) * sizeof(double));
 	request->segment_bytes = choose_segment(c, request->max_bytes);
 }
 
@@ -295,6 +307,44 @@ static struct collsock *open_rank(const struct collperf *c, uint64_t id)
 		fail("join", error, COLLSOCK_NO_RANK);
 	collsock_group_free(group);
 	explicit_bzero(key, sizeof(key));
+	return socket;
+}
+
+/* How many ranks there will be, whose blocks a vector consists of, is not known yet. */
+static unsigned int launched_bytes(const struct options *o)
+{
+	return options_has_blocks(o->operation) ? COLLSOCK_MAX_PAYLOAD : o->count * sizeof(double);
+}
+
+/* The same of the group of all that the launcher has started, when packets of all have arrived */
+static struct collsock *open_launched(struct collperf *c)
+{
+	char text[MESSAGE_BYTES];
+	struct collsock_options o = {
+		.size		= sizeof(o),
+		.open_flags	= c->team.processes ? COLLSOCK_OPEN_KEEP : 0,
+		.spin_us	= c->options.spin_us,
+		.bearer		= c->options.family == AF_PACKET ? COLLSOCK_BEARER_ETHERNET :
+								   COLLSOCK_BEARER_UDP,
+		.family		= c->options.family == AF_INET6 ? AF_INET6 : AF_UNSPEC,
+		.port		= c->options.port,
+		.segment_bytes	= c->segment,
+		.degree		= c->options.degree,
+		.mac		= c->mac,
+		.max_bytes	= choose_room(c, launched_bytes(&c->options)),
+		.text		= text,
+		.text_bytes	= sizeof(text),
+	};
+	struct collsock *socket;
+
+	/* Room for one operation after another; many long ones would need much memory. */
+	if (options_has_blocks(c->options.operation))
+		o.window = LAUNCHED_WINDOW;
+	memcpy(o.multicast, c->multicast, sizeof(o.multicast));
+	choose_algorithms(c, o.algorithm);
+	if (collsock_join_env(&socket, &o))
+		errx(EXIT_FAILED, "%s", text);
+	options_meet(&c->options, collsock_rank(socket), collsock_size(socket));
 	return socket;
 }
 
@@ -355,12 +405,16 @@ static void take(void *context, int letter, const char *value)
 	switch (letter) {
 	case 'i':
 		c->id = number_parse("--id", value, 0, UINT64_MAX);
+		c->described = "--id";
 		break;
 	case 'N':
 		c->nonce = number_parse("--nonce", value, 0, UINT64_MAX);
+		c->has_nonce = true;
+		c->described = "--nonce";
 		break;
 	case 'k':
 		c->key_file = value;
+		c->described = "--key-file";
 		break;
 	case 'M':
 		c->mac = options_parse_name("--mac", value, mac_names,
@@ -395,6 +449,21 @@ static void take(void *context, int letter, const char *value)
 	}
 }
 
+/* Who describes the group: options, or the launcher? */
+static void check_group(const struct collperf *c)
+{
+	bool launched = options_launched(&c->options);
+
+	if (launched && (c->described || c->options.given_rank >= 0))
+		errx(EXIT_USAGE, "%s: only with --hosts-file or --hosts",
+		     c->described ? c->described : "--rank");
+	if (launched && c->starts)
+		errx(EXIT_USAGE, "--startup: only with --hosts-file or --hosts");
+	if (!launched && !c->has_nonce)
+		errx(EXIT_USAGE,
+		     "--nonce N: a number that was never used with this key, the same on all hosts");
+}
+
 static void parse(struct collperf *c, int argc, char **argv)
 {
 	static const struct option own[] = {
@@ -413,14 +482,16 @@ static void parse(struct collperf *c, int argc, char **argv)
 	};
 	const struct program program = {
 		.help = "collperf: latency of collective sockets\n\n"
-			"usage: collperf [OPTION]... --hosts N | --hosts-file FILE\n\n"
-			"Start it on every host with the same options. Until all have joined, it prints\n"
-			"the hosts that it waits for on standard error.\n\n",
+			"usage: collsock run [-H HOST,...] -- collperf [OPTION]...\n"
+			"       collperf [OPTION]... --nonce N --hosts-file FILE | --hosts N\n\n"
+			"Start it on every host with the same options. Until all have joined, the hosts\n"
+			"or ranks that it waits for are printed on standard error. Other launchers than\n"
+			"collsock run do as well: mpirun, srun, torchrun (see collsock_join_env(3)).\n\n",
 		.own = own,
 		.own_help =
 			"  -i, --id N            number of the group (default 1)\n"
 			"  -N, --nonce N         of this instance of the group, a new one for\n"
-			"                        every run (default 1)\n"
+			"                        every run with this key\n"
 			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
 			"                        without it hosts must allow it:\n"
 			"                        collsock set require_keys 0\n"
@@ -448,9 +519,11 @@ static void parse(struct collperf *c, int argc, char **argv)
 		.take = take,
 		.context = c,
 		.port = COLLSOCK_PORT,
+		.launched = true,
 	};
 
 	options_parse(&c->options, &program, argc, argv);
+	check_group(c);
 	if (c->team.algorithm && (c->options.operation != COLLSOCK_BARRIER ||
 				  c->options.shuffle || c->options.skew_us != NO_SKEW ||
 				  options_computes(&c->options)))
@@ -543,15 +616,17 @@ int main(int argc, char **argv)
 {
 	static struct collperf c = {
 		.id		= DEFAULT_ID,
-		.nonce		= DEFAULT_NONCE,
 		.team.members	= TEAM_DEFAULT_MEMBERS,
 	};
 	struct work work = { .barrier = run_barrier, .context = &c };
 
+	/* What it says is not in pieces between what other ranks say. */
+	setlinebuf(stderr);
 	parse(&c, argc, argv);
+	c.socket = options_launched(&c.options) ? open_launched(&c) : open_rank(&c, c.id);
 	elements_prepare(&c.elements, &c.options);
-	c.socket = open_rank(&c, c.id);
-	meet(&c);
+	if (!options_launched(&c.options))
+		meet(&c);
 	work.operation = run_operation[c.options.operation];
 	if (c.team.algorithm)
 		measure_team(&c);

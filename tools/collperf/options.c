@@ -51,7 +51,7 @@ bool options_moves_blocks(unsigned int operation)
 	return options_gathers(operation) || operation == COLLSOCK_SCATTER;
 }
 
-static bool options_has_blocks(unsigned int operation)
+bool options_has_blocks(unsigned int operation)
 {
 	return options_moves_blocks(operation) || operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
 }
@@ -128,9 +128,10 @@ static const struct option shared[] = {
 };
 
 static const char shared_help[] =
-	"  -H, --hosts N         the hosts 10.1.0.1 to 10.1.0.N, which \"make vm\" makes\n"
-	"  -f, --hosts-file FILE instead: one host per line, ADDRESS [PORT], in the\n"
-	"                        order of ranks; # begins a comment\n"
+	"  -f, --hosts-file FILE one host per line, ADDRESS [PORT], in the order of ranks; #\n"
+	"                        begins a comment\n"
+	"  -H, --hosts N         instead: the hosts 10.1.0.1 to 10.1.0.N, which \"make vm\"\n"
+	"                        makes\n"
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
 	"  -E, --ethernet        with --hosts: 02:00:00:00:00:01 and so on, without IP\n"
 	"  -p, --port N          UDP port of hosts without one in the file\n"
@@ -258,10 +259,15 @@ static void take_shared(struct options *options, int letter, const char *value)
 	}
 }
 
+bool options_launched(const struct options *options)
+{
+	return !options->numbered && !options->file;
+}
+
 /* The hosts, and which of them this one is. */
 static void find_hosts(struct options *options, unsigned int default_port)
 {
-	if (!options->numbered == !options->file)
+	if (options->numbered && options->file)
 		errx(EXIT_USAGE, "give either --hosts or --hosts-file; try --help");
 	if (options->file)
 		hosts_read(&options->hosts, options->file);
@@ -312,9 +318,6 @@ static void check_operation(const struct options *options)
 		     "dissemination covers some hosts twice: only for a barrier or allgather");
 	if (options_moves_blocks(options->operation))
 		check_blocks(options);
-	if (options_vector(options) > MAX_COUNT)
-		errx(EXIT_USAGE, "--count %u: the blocks of %u hosts have more than %zu elements",
-		     options->count, options->hosts.count, MAX_COUNT);
 	if (algorithm == COLLSOCK_EXCHANGE && rooted)
 		errx(EXIT_USAGE,
 		     "exchange has no root: only for a barrier, allreduce or reduce-scatter-block");
@@ -325,8 +328,6 @@ static void check_operation(const struct options *options)
 	    options->operation != COLLSOCK_REDUCE_SCATTER_BLOCK)
 		errx(EXIT_USAGE,
 		     "--algorithm halving: only for an allreduce or reduce-scatter-block");
-	if (algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
-		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
 	if (algorithm == COLLSOCK_HILLIS_STEELE && !options_scans(options->operation))
 		errx(EXIT_USAGE, "--algorithm hillis-steele: only for a scan or exscan");
 	if (options_scans(options->operation) && algorithm != COLLSOCK_AUTO &&
@@ -335,9 +336,26 @@ static void check_operation(const struct options *options)
 	check_degree(options);
 	if (options->root && !rooted)
 		errx(EXIT_USAGE, "--root: only a reduce, broadcast, gather or scatter has one");
+}
+
+/* What depends on the number of hosts */
+static void check_hosts(const struct options *options)
+{
+	if (options_vector(options) > MAX_COUNT)
+		errx(EXIT_USAGE, "--count %u: the blocks of %u hosts have more than %zu elements",
+		     options->count, options->hosts.count, MAX_COUNT);
+	if (options->algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
+		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
 	if (options->root >= options->hosts.count)
 		errx(EXIT_USAGE, "--root %u: there are %u hosts, and ranks count from 0",
 		     options->root, options->hosts.count);
+}
+
+void options_meet(struct options *options, unsigned int rank, unsigned int ranks)
+{
+	options->rank = rank;
+	options->hosts.count = ranks;
+	check_hosts(options);
 }
 
 bool options_computes(const struct options *options)
@@ -440,6 +458,11 @@ void options_parse(struct options *options, const struct program *program, int a
 		errx(EXIT_USAGE, "\"%s\" is not an option; try --help", argv[optind]);
 	check_computes(options);
 	complete_defaults(options);
-	find_hosts(options, program->port);
 	check_operation(options);
+	if (!options_launched(options)) {
+		find_hosts(options, program->port);
+		check_hosts(options);
+	} else if (!program->launched) {
+		errx(EXIT_USAGE, "give --hosts or --hosts-file; try --help");
+	}
 }

@@ -18,7 +18,7 @@
 
 /**
  * struct options - what to measure
- * @hosts: hosts that take part
+ * @hosts: hosts that take part; if a launcher has started the ranks, only their number is known
  * @rank: rank of this host
  * @operation: enum collsock_operation
  * @root: of a reduce, broadcast, gather or scatter
@@ -78,6 +78,7 @@ struct options {
  * @take: handle one of its own options; exits if @value is wrong
  * @context: argument of @take
  * @port: default port of hosts
+ * @launched: without hosts, ranks may find each other as their launcher says
  */
 struct program {
 	const char		*help;
@@ -86,11 +87,18 @@ struct program {
 	void			(*take)(void *context, int letter, const char *value);
 	void			*context;
 	unsigned int		port;
+	bool			launched;
 };
 
 /* Parse the command line. Exits if it is wrong, or asks for help. */
 void options_parse(struct options *options, const struct program *program, int argc,
 		   char **argv);
+
+/* Are there no hosts on the command line? Then options_meet() is to be called. */
+bool options_launched(const struct options *options);
+
+/* The rank, and how many there are, as is known now. Exits if options are wrong for so many. */
+void options_meet(struct options *options, unsigned int rank, unsigned int ranks);
 
 /* The number of a name, of an array in which some may be NULL. Exits if there is none. */
 unsigned int options_parse_name(const char *option, const char *name, const char *const *names,
@@ -105,6 +113,9 @@ bool options_gathers(unsigned int operation);
 
 /* Does it move blocks, and combine nothing? */
 bool options_moves_blocks(unsigned int operation);
+
+/* Does its vector consist of a block for each host? */
+bool options_has_blocks(unsigned int operation);
 
 /* The number of elements, of all blocks together if it has a block for each host */
 unsigned int options_vector(const struct options *options);

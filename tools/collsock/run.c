@@ -29,6 +29,8 @@
 
 [[gnu::noreturn]] static void run_program(char **words)
 {
+	/* What it says is not in pieces between what other ranks say. */
+	setlinebuf(stderr);
 	execvp(*words, words);
 	warn("%s", *words);
 	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT);
