@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """mixed_rank FOLDER RANK RANKS COUNT: joins through files of a folder, with libcollsock, and runs
-random operations, the same on all ranks, whose results it checks. Prints the number of those that
-were right and the backend, or why one failed."""
+random operations, several at a time and the same on all ranks, whose results it checks. Prints the
+number of those that were right and the backend, or why one failed."""
 import ctypes
 import errno
 import os
@@ -15,6 +15,7 @@ LIBRARY = "build/lib/libcollsock.so"
 NO_RANK = 0xffffffff
 INT64, SUM, MAX = 1, 1, 3
 MOST = 200  # elements
+AHEAD = 16  # operations under way
 
 EXCHANGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
                             ctypes.c_size_t)
@@ -53,11 +54,21 @@ class Rank:
             ctypes.memmove(everything + rank * size, path.read_bytes(), size)
         return 0
 
-    def call(self, name, *arguments):
-        err = getattr(self.library, f"collsock_{name}")(
-            self.socket, *arguments, ctypes.byref(self.completion))
+    def post(self, name, *arguments):
+        self.check(name, getattr(self.library, f"collsock_post_{name}")(self.socket, *arguments))
+
+    def wait(self, cookie):
+        """The result of the operation with this cookie."""
+        result = (ctypes.c_int64 * (MOST * self.ranks))()
+        self.check("wait", self.library.collsock_wait(
+            self.socket, ctypes.c_uint64(cookie), ctypes.byref(self.completion), result,
+            ctypes.c_size_t(ctypes.sizeof(result))))
+        self.check("result", -self.completion.error)
+        return result[:self.completion.bytes // ctypes.sizeof(ctypes.c_int64)]
+
+    def check(self, what, err):
         if err:
-            print(f"{name}: {errno.errorcode[-err]} rank {self.completion.failed_rank}",
+            print(f"{what}: {errno.errorcode[-err]} rank {self.completion.failed_rank}",
                   flush=True)
             sys.exit(1)
 
@@ -67,45 +78,46 @@ class Rank:
         return domain.split("[")[1].rstrip("]") in pathlib.Path("/proc/net/unix").read_text()
 
 
-def operation(rank, chance):
-    """Runs one that all ranks draw alike; returns what it gave and what it should have given."""
+def post(rank, chance, cookie):
+    """Posts an operation that all ranks draw alike; returns what its result should be."""
     count, root = chance.randint(1, MOST), chance.randrange(rank.ranks)
     values = [[chance.randint(-1000, 1000) for _ in range(count)] for _ in range(rank.ranks)]
-    array = ctypes.c_int64 * count
-    own, got = array(*values[rank.rank]), array()
-    columns = list(zip(*values))
+    own = (ctypes.c_int64 * count)(*values[rank.rank])
+    columns, last = list(zip(*values)), ctypes.c_uint64(cookie)
     match chance.choice(("barrier", "allreduce", "broadcast", "reduce", "allgather", "scan")):
         case "barrier":
-            rank.call("barrier")
-            return None, None
+            rank.post("barrier", last)
+            return []
         case "allreduce":
-            rank.call("allreduce", own, got, count, INT64, MAX)
-            return list(got), [max(column) for column in columns]
+            rank.post("allreduce", own, count, INT64, MAX, last)
+            return [max(column) for column in columns]
         case "broadcast":
-            rank.call("broadcast", own, count, INT64, root)
-            return list(own), values[root]
+            is_root = rank.rank == root
+            rank.post("broadcast", own if is_root else None, count, INT64, root, 0, last)
+            return [] if is_root else values[root]
         case "reduce":
-            rank.call("reduce", own, got, count, INT64, SUM, root)
-            should = [sum(column) for column in columns] if rank.rank == root else [0] * count
-            return list(got), should
+            rank.post("reduce", own, count, INT64, SUM, root, 0, last)
+            return [sum(column) for column in columns] if rank.rank == root else []
         case "allgather":
             few = count % 3 + 1
-            everything = (ctypes.c_int64 * (few * rank.ranks))()
-            rank.call("allgather", (ctypes.c_int64 * few)(*([rank.rank] * few)), everything, few,
-                      INT64)
-            return list(everything), [number for number in range(rank.ranks) for _ in range(few)]
+            rank.post("allgather", (ctypes.c_int64 * few)(*([rank.rank] * few)), few, INT64, last)
+            return [number for number in range(rank.ranks) for _ in range(few)]
         case "scan":
-            rank.call("scan", own, got, count, INT64, SUM)
-            return list(got), [sum(column[:rank.rank + 1]) for column in columns]
+            rank.post("scan", own, count, INT64, SUM, last)
+            return [sum(column[:rank.rank + 1]) for column in columns]
 
 
 def main(folder, number, ranks, count):
-    rank = Rank(folder, int(number), int(ranks))
-    chance = random.Random(int(ranks))
-    for done in range(int(count)):
-        got, should = operation(rank, chance)
-        if got != should:
-            sys.exit(f"operation {done}: {got} instead of {should}")
+    rank, count = Rank(folder, int(number), int(ranks)), int(count)
+    chance = random.Random(rank.ranks)
+    expected = []
+    for done in range(count):
+        while len(expected) < min(done + AHEAD, count):
+            expected.append(post(rank, chance, len(expected)))
+        got = rank.wait(done)
+        if got != expected[done]:
+            sys.exit(f"operation {done}: {got} instead of {expected[done]}")
+        expected[done] = None
     print(f"{count} right, {'user' if rank.is_user() else 'kernel'}", flush=True)
     rank.library.collsock_close(rank.socket)
 
