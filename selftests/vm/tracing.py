@@ -58,8 +58,6 @@ class Trace:
 def recorded(function):
     """The trace of what happens in a function."""
     write_file(f"{TRACEFS}/trace_clock", "mono")
-    # Before Linux 6.6 it stays as small as at boot if the buffer of an instance was resized first.
-    write_file(f"{TRACEFS}/buffer_size_kb", "4096")
     write_file(f"{TRACEFS}/events/collsock/enable", "1")
     try:
         function()
