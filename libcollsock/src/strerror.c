@@ -79,8 +79,8 @@ static const struct advice advices[] = {
 		"join first",
 	}, {
 		ENOENT, CALL,
-		"no launcher says how ranks meet; or no such file, no operation with that cookie, or no such rank here",
-		"start the program with collsock run; or check the name of the file, whether the completion was received already, how many ranks this host has",
+		"no launcher has started this program; or there is no such file, or a call names a completion or a rank that is not here",
+		"start it with collsock run; or check the name of the file, whether the completion was received already, how many ranks this host has",
 	}, {
 		EMSGSIZE, CALL, "too large for the limits of the group, for the buffer or the path",
 		"post less, pass a larger buffer (nothing is lost), or join with larger max_bytes, max_result_bytes, or small segments",
@@ -110,7 +110,7 @@ static const struct advice advices[] = {
 		"use an address outside of the VRF, or a network namespace instead; or the address of the bridge or the bond",
 	}, {
 		ENOTUNIQ, CALL, "several devices, or hosts of a group, have one address here",
-		"name the device (52:54:00:12:34:01%eth0), or list this host once",
+		"name the device (52:54:00:12:34:01%eth0); list this host once, or say which rank this is",
 	}, {
 		EINVAL, CALL, "an argument is not valid",
 		"see the errors in its manual page; COLLSOCK_BACKEND is kernel, user or auto, COLLSOCK_USER_PORTS is FIRST-LAST",
@@ -127,6 +127,31 @@ static const struct advice advices[] = {
 	}, {
 		EMFILE, CALL, "this user has all the groups that it may, or the process all files",
 		"see collsock user, collsock get user_groups; ulimit -n",
+	},
+	/* of joining as a launcher says, or with an exchange */
+	{
+		ENOKEY, CALL, "no secret, which ranks on several hosts need",
+		"make it with collsock keygen ~/.config/collsock/key, copy it to all hosts, or name a file in COLLSOCK_KEY_FILE",
+	}, {
+		EHOSTUNREACH, CALL,
+		"all ranks have joined, but no packet arrives at one of their hosts",
+		"let UDP port 7607 (in user space COLLSOCK_USER_PORTS) through firewalls between all hosts; see ip route get",
+	}, {
+		ENETUNREACH, CALL,
+		"all ranks have joined, but packets do not arrive between some of their hosts",
+		"let UDP port 7607 (in user space COLLSOCK_USER_PORTS) through firewalls between all hosts; see ip route get",
+	}, {
+		ESTALE, CALL, "a later attempt of this job has replaced this one",
+		"end this process; COLLSOCK_ATTEMPT, or the launcher, counts attempts",
+	}, {
+		EEXIST, CALL, "another process has connected as this rank",
+		"give each process a rank of its own, and each job that runs at the same time a name of its own (COLLSOCK_JOB)",
+	}, {
+		ECONNREFUSED, CALL, "the launcher does not answer by PMIx",
+		"start all ranks with one command of the launcher",
+	}, {
+		EREMOTEIO, CALL, "PMIx, by which the launcher lets ranks meet, has failed",
+		"see what the launcher printed; or start the ranks with collsock run",
 	},
 	/* of the library */
 	{

@@ -674,9 +674,11 @@ TEST_F(calls, every_error_has_a_text_that_fits)
 {
 	static const int told[] = {
 		E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBADMSG,
-		EBADF, EBUSY, ECANCELED, ECHILD, ECONNRESET, EINPROGRESS, EINTR, EINVAL, EISCONN,
-		EMSGSIZE, ENFILE, ENOBUFS, ENODEV, ENOENT, ENOMEM, ENOTCONN, ENOTUNIQ,
-		EOPNOTSUPP, EOWNERDEAD, EPERM, EPFNOSUPPORT, EPIPE, EPROTO, ESRCH, ETIMEDOUT,
+		EBADF, EBUSY, ECANCELED, ECHILD, ECONNREFUSED, ECONNRESET, EDQUOT, EEXIST,
+		EHOSTUNREACH, EINPROGRESS, EINTR, EINVAL, EISCONN, EMFILE, EMSGSIZE, ENETUNREACH,
+		ENFILE, ENOBUFS, ENODEV, ENOENT, ENOKEY, ENOMEM, ENOTCONN, ENOTUNIQ, EOPNOTSUPP,
+		EOWNERDEAD, EPERM, EPFNOSUPPORT, EPIPE, EPROTO, ERANGE, EREMOTEIO, ESRCH, ESTALE,
+		ETIMEDOUT, EXDEV,
 	};
 	char text[512], again[512];
 	int i;
@@ -688,6 +690,15 @@ TEST_F(calls, every_error_has_a_text_that_fits)
 		EXPECT_STREQ(text, collsock_strerror(told[i], COLLSOCK_NO_RANK, again,
 						     sizeof(again)));
 	}
+}
+
+TEST_F(calls, text_of_an_error_of_two_calls_has_the_advice_for_both)
+{
+	char text[512];
+
+	collsock_strerror(-ENOTUNIQ, COLLSOCK_NO_RANK, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "name the device")) TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text, "say which rank this is")) TH_LOG("%s", text);
 }
 
 TEST_F(calls, text_names_the_rank_and_ends_within_the_buffer)
