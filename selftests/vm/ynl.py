@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 
-from collsock_test import PORT, Group, equal, eventually, main, on, outcome, test
+from collsock_test import PORT, Group, equal, eventually, main, member, on, outcome, test
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SPEC = TREE / "Documentation/netlink/specs/collsock.yaml"
@@ -57,6 +57,18 @@ def all_objects_are_read_by_the_specification():
     equal("early packets", FAMILY.dump("early-packet-get", {}), [])
     for rank in group:
         rank.complete()
+
+
+@test
+def addresses_of_all_families_are_read_by_the_specification():
+    for family, length in (socket.AF_INET, 4), (socket.AF_INET6, 16), (socket.AF_PACKET, 6):
+        group = Group([1, 2], family)
+        (told,) = [row for row in FAMILY.dump("group-get", {})
+                   if row["nonce"] == group.descriptor.fields["nonce"]]
+        equal("addresses", [row["address"] for row in
+                            FAMILY.dump("host-get", {"group": told["handle"]})],
+              [member(host, family)[-16:][:length] for host in (1, 2)])
+        group.close()
 
 
 @test
