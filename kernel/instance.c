@@ -371,7 +371,8 @@ static int instance_hash_copies(struct coll_instance *gi)
  * coll_instance_hash() - from now on packets find the instance
  * @gi: NEW, JOINED afterwards; the namespace's mutex is held
  *
- * Return: 0, or why not, as coll_lookup_add(). Context: process.
+ * Return: 0, or why not, as coll_lookup_add(); then coll_instance_unhash() follows. Context:
+ * process.
  */
 int coll_instance_hash(struct coll_instance *gi)
 {
@@ -381,11 +382,7 @@ int coll_instance_hash(struct coll_instance *gi)
 	gi->lookup.key.self = gi->group.self;
 	trace_coll_group_began(&gi->group);
 	err = coll_lookup_add(&gi->cn->lookup, &gi->lookup);
-	if (!err)
-		err = instance_hash_copies(gi);
-	if (err)
-		trace_coll_group_ended(&gi->group);
-	return err;
+	return err ?: instance_hash_copies(gi);
 }
 
 /* ---- leaving ---- */

@@ -216,6 +216,35 @@ def a_group_that_is_ended_before_it_cannot_be_published_is_stopped_before_it_is_
 
 
 @contextlib.contextmanager
+def groups_traced():
+    """Yields a function that tells the events of groups: began, or ended."""
+    events = [f"{TRACE}/events/collsock/coll_group_{name}" for name in ("began", "ended")]
+    write_file(f"{TRACE}/trace", "")
+    for event in events:
+        write_file(f"{event}/enable", "1")
+    try:
+        yield lambda: re.findall(r" coll_group_(\w+): tag=(\w+)", read_file(f"{TRACE}/trace"))
+    finally:
+        for event in events:
+            write_file(f"{event}/enable", "0")
+        write_file(f"{TRACE}/trace", "")
+
+
+@test
+def the_trace_says_once_that_a_group_that_could_not_be_published_has_ended():
+    """A group of another test may end meanwhile."""
+    with groups_traced() as traced, fault("coll_lookup_add", caller="coll_instance_hash",
+                                          error=-errno.ENOMEM) as let_go:
+        child = Child(1, join, Descriptor([1, "10.1.0.2"]))
+        joiner_waits()
+        ((_, tag),) = [event for event in traced() if event[0] == "began"]
+        let_go()
+        equal("error of the joiner", child.get(), "ENOMEM")
+        equal("events", [event for event, of in traced() if of == tag], ["began", "ended"])
+        child.finish()
+
+
+@contextlib.contextmanager
 def calls(function):
     """Yields a function that tells whether this one of the kernel's was called."""
     enable = f"{TRACE}/events/kprobes/called/enable"
