@@ -221,7 +221,7 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 	struct sk_buff *skb;
 	int err;
 
-	skb = bytes ? coll_bearer_packet(bytes) : NULL;
+	skb = coll_bearer_packet(bytes);
 	if (!skb)
 		return;
 	memcpy(skb->data, answer, bytes);
@@ -267,6 +267,8 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 		receive_refuse(cn, packet, bytes, refusal);
 		return;
 	}
+	if (!answer_bytes)
+		return;
 	coll_counters_add(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
 	receive_answer(cn, answer, answer_bytes, &self, &from);
 }

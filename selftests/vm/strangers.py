@@ -356,7 +356,7 @@ def the_capture_of_answers_works():
 
 @test
 def a_late_packet_for_a_closed_group_is_answered_once():
-    """Also if the group that would get the answer is closed, too."""
+    """Also if the group that would get the answer is closed, too, which answers nothing."""
     sniffers = {host: Sniffer(host) for host in (1, 2)}
     with tunables(liveness_ms=60000):
         group = Group((1, 2))
@@ -369,6 +369,11 @@ def a_late_packet_for_a_closed_group_is_answered_once():
     late = [payload for outgoing, _, payload in sniffers[1].packets()
             if outgoing and payload[TYPE] == MESSAGE][0]
     sniffers[2].packets()
+
+    def answered():
+        return [watcher.net_stats().timewait_answered for watcher in watchers]
+
+    before = answered()
     forger = Forger(1)
     forger.send(late, 1, 2)
     forger.close()
@@ -381,6 +386,8 @@ def a_late_packet_for_a_closed_group_is_answered_once():
     eventually("it and its answer", packets, 2)
     time.sleep(0.3)
     equal("packets, and whether the host has sent them", (packets(), seen), (2, [False, True]))
+    equal("packets that each host has answered", [now - then for now, then in
+                                                  zip(answered(), before)], [0, 1])
 
 
 main()
