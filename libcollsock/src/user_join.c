@@ -27,11 +27,15 @@ static bool join_is_zero(const u8 *bytes, size_t count)
 static int join_copy_fixed(struct collsock_join *j, const u8 *request, size_t bytes)
 {
 	u32 size;
+	int err;
 
-	if (bytes < COLLSOCK_JOIN_VER0)
+	if (bytes < sizeof(size))
 		return -EINVAL;
 	memcpy(&size, request, sizeof(size));
-	if (size < COLLSOCK_JOIN_VER0 || size % sizeof(u64) || size > bytes || size > INT_MAX)
+	err = user_struct_check(size, COLLSOCK_JOIN_VER0);
+	if (err)
+		return err;
+	if (size > bytes)
 		return -EINVAL;
 	if (size > sizeof(*j) && !join_is_zero(request + sizeof(*j), size - sizeof(*j)))
 		return -E2BIG;

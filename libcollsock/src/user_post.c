@@ -3,9 +3,6 @@
 
 #include "user_post.h"
 
-/* No structure of a post will be longer. */
-#define MOST_POST_BYTES	4096
-
 /* ---- vectors in the order of ranks, and in that of hosts ---- */
 
 static void post_reorder(const struct coll_order *order, u8 *to, const u8 *from, u32 block,
@@ -44,13 +41,14 @@ void user_post_result(const struct user_member *m, const struct user_slot *slot,
 /* ---- post ---- */
 
 /* The structure as this library knows it, which may be shorter than the caller's. */
-static int post_read(struct collsock_post *known, const struct collsock_post *post, size_t room)
+static int post_read(struct collsock_post *known, const struct collsock_post *post)
 {
+	int err = user_struct_check(post->size, COLLSOCK_POST_VER0);
 	const u8 *bytes = (const u8 *)post;
 	u32 size = post->size, i;
 
-	if (size < COLLSOCK_POST_VER0 || size % sizeof(u64) || size > room)
-		return -EINVAL;
+	if (err)
+		return err;
 	for (i = sizeof(*known); i < size; i++)
 		if (bytes[i])
 			return -E2BIG;
@@ -148,7 +146,7 @@ int user_post(struct user_member *m, const struct user_call *call, struct user_s
 	struct coll_signature sig;
 	struct collsock_post post;
 	struct user_slot *slot;
-	int err = post_read(&post, call->post, MOST_POST_BYTES), bytes;
+	int err = post_read(&post, call->post), bytes;
 
 	if (err)
 		return err;

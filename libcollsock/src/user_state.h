@@ -148,6 +148,17 @@ struct user_member {
 	struct collsock_net_stats	net;
 };
 
+/* Longest structure that any kernel will ever know */
+#define USER_MAX_STRUCT_BYTES	4096
+
+/* Is this a possible length of a caller's structure? As the kernel answers: 0, -EINVAL, -E2BIG */
+static inline int user_struct_check(u32 size, u32 first)
+{
+	if (size < first || size % sizeof(u64))
+		return -EINVAL;
+	return size > USER_MAX_STRUCT_BYTES ? -E2BIG : 0;
+}
+
 /* The member of a group */
 static inline struct user_member *user_member_of(struct coll_group *g)
 {

@@ -10,7 +10,6 @@
 #include "user_fixture.h"
 
 #define RANKS		4
-#define SECONDS_MS	1000
 #define PATIENCE_MS	60000	/* for what must happen */
 
 static __s64 now_ms(void)
@@ -796,6 +795,56 @@ TEST(what_a_rank_in_user_space_cannot_be_is_refused)
 	EXPECT_EQ(-E2BIG, join_by_hand(2, key, NULL));
 	EXPECT_EQ(-EOPNOTSUPP, join_by_hand(1, key, "239.7.7.7"));
 	EXPECT_EQ(0, join_by_hand(1, key, NULL));
+}
+
+/* ---- structures that grow ---- */
+
+#define MOST_STRUCT_BYTES	4096
+
+static bool post_longer_structures(struct rank *r, struct collsock *s)
+{
+	union {
+		struct collsock_post	post;
+		__u8			bytes[MOST_STRUCT_BYTES + 8];
+	} longer = {
+		.post = { .size = MOST_STRUCT_BYTES, .operation = COLLSOCK_BARRIER },
+	};
+	int err = collsock_post(s, &longer.post, NULL, 0);
+
+	if (err)
+		return wrong(r, "the longest: %d", err);
+	longer.post.size = sizeof(longer);
+	err = collsock_post(s, &longer.post, NULL, 0);
+	return err == -E2BIG || wrong(r, "too long: %d", err);
+}
+
+static int join_bytes(__u32 size)
+{
+	const struct collsock_join head = {
+		.size = size, .id = 1, .nonce = 2, .key = { 1 }, .hosts = 1, .ranks = 1,
+	};
+	const struct collsock_member member = {
+		.family = AF_INET, .port = 17622, .address = { 127, 0, 0, 1 },
+	};
+	__u8 request[MOST_STRUCT_BYTES + 8 + sizeof(member) + sizeof(__u32)] = { 0 };
+	struct collsock *s;
+	int err = collsock_open(&s, 0);
+
+	memcpy(request, &head, sizeof(head));
+	memcpy(request + size, &member, sizeof(member));
+	if (!err)
+		err = collsock_join_bytes(s, request, size + sizeof(member) + sizeof(__u32), -1);
+	collsock_close(s);
+	return err;
+}
+
+TEST(structures_are_as_long_as_with_the_kernel)
+{
+	setenv("COLLSOCK_BACKEND", "user", 1);
+	EXPECT_EQ(0, join_bytes(MOST_STRUCT_BYTES));
+	EXPECT_EQ(-E2BIG, join_bytes(MOST_STRUCT_BYTES + 8));
+	EXPECT_EQ(-EINVAL, join_bytes(MOST_STRUCT_BYTES + 4));
+	EXPECT_ALL_WELL(NULL, 1, post_longer_structures);
 }
 
 TEST_HARNESS_MAIN
