@@ -562,9 +562,9 @@ void coll_instance_break(struct coll_instance *gi)
 
 /**
  * coll_instance_stop() - stop an instance: no event enters the core any more
- * @gi: LINGERING, ENDED afterwards
+ * @gi: JOINED or LINGERING, ENDED afterwards
  *
- * Context: process; the namespace is ending.
+ * Context: process; the namespace is ending, or JOIN fails.
  */
 void coll_instance_stop(struct coll_instance *gi)
 {

@@ -23,8 +23,9 @@
  * wakes. What is too much for one event is left to turns (core/work.h, turns.h): so are
  * wake-ups. A timer that expires asks for a turn, too.
  *
- * Lock order: lock_sock, the group's lock of joining (instance_join.c), RTNL, the namespace's
- * mutex, an instance's lock, the lock of a CPU's turns; no two of the last two.
+ * Lock order: lock_sock, the group's lock of joining (instance_join.c), RTNL, that of the list of
+ * namespaces with ports (port.c), the namespace's mutex, that of all users (user.c), an instance's
+ * lock, the lock of a CPU's turns; no two of the last two.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H

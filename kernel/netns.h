@@ -31,7 +31,8 @@ struct coll_user;
  * @net: the namespace
  * @lookup: what packets are for: groups and time-wait entries; changed under @mutex
  * @joining: groups that ranks join now (instance_join.c); under @mutex
- * @mutex: serialises what is short of joining, and tidying; taken before any lock of a group
+ * @mutex: serialises what is short of joining, and tidying; taken before the lock of any
+ *	instance (lock order: instance.h)
  * @instances: all groups by handle; changed under @mutex, like the next three, but for handles
  *	that are reserved or released. Read also under RCU
  * @groups: number of groups

@@ -421,7 +421,7 @@ static __always_inline void receive_packet(void *owner, struct sk_buff *skb, u32
 	receive_packet_to(false, owner, skb, header_bytes);
 }
 
-/* A copy, so that it is part of the hook of UDP. */
+/* Out of line, for Ethernet; receive_packet() is inlined into the hook of UDP. */
 static noinline void receive_frame(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	receive_packet(owner, skb, header_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * k-ary trees: tree(k, k), k being the degree. Without a degree there is none: -EINVAL. With
- * k >= n - 1 it is flat.
+ * k-ary trees: tree(k, k), k being the degree, 4 where nobody selects one. With k >= n - 1 it is
+ * flat.
  *
  * This is the hierarchical barrier of the SCI collectives library (§4.2), whose f_in and
  * f_out were equal, as other settings showed no advantage there.

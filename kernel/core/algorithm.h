@@ -22,7 +22,7 @@
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
  * @exchanges: the usual degree is coll_operation_usual_degree()
- * @usual_degree: else the degree where nobody selects one; 0: somebody has to
+ * @usual_degree: else the degree where nobody selects one; 0: it has no degree
  * @most_degree: the largest; the least is 2. 0: it has no degree
  * @most_hosts: it is for groups of at most this size; 0: of any size
  * @by_name: only groups have it whose JOIN names it, or whose posts get it without naming one:
@@ -79,7 +79,7 @@ static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)
 	return coll_operations[a->operation].rooted;
 }
 
-/* Its degree where nobody selects one; 0: it has none, or somebody has to */
+/* Its degree where nobody selects one; 0: it has none */
 static inline u32 coll_algorithm_usual_degree(const struct coll_algorithm *a, u32 hosts)
 {
 	return a->exchanges ? coll_operation_usual_degree(hosts) : a->usual_degree;

@@ -4,9 +4,10 @@
  * These are ordinary functions, bound when the platform is linked.
  *
  * The platform calls the core under the group's lock, and the core calls these functions
- * under it; none of them may call the core. Those that allocate and free memory are called
- * only from coll_group_init() and coll_group_destroy(), without the lock: all that a group
- * needs is reserved when it is created.
+ * under it; none of them may call the core. coll_env_alloc(), coll_env_free(),
+ * coll_env_charge(), coll_env_peer_new() and coll_env_peer_free() are called only from
+ * coll_group_init() and coll_group_destroy(), without the lock: what a group needs for its
+ * operations, but for packets and long results, is reserved when it is created.
  *
  * In an event context rounds may advance: the group's lock is held, nothing sleeps, and no
  * process had to be woken. In the kernel it is softirq, or BH disabled outside a work

@@ -99,7 +99,7 @@ struct coll_op_locals {
  * @result: where the value goes; may be @left
  * @left: value of the lower ranks
  * @right: value of the higher ones; NULL if a long contribution is only to be copied
- * @elements: length of each
+ * @elements: of each; of a copy, its bytes
  * @type: of the elements
  * @operator: what folds them
  * @low: the lowest local rank of the pair; for prefixes, the one whose prefix it makes; of a

@@ -101,7 +101,7 @@ struct coll_plan {
  * @mask: size of the table - 1
  * @all: the same as a list
  * @spare: memory for the peers that the schedules name, while not in use
- * @held: messages of all peers that wait for credit
+ * @held: messages of all peers that wait for credit, or for the congestion window
  * @refusals: peers to notify when there is room
  * @ack_every: messages of one host after which an acknowledgment is not delayed
  */
