@@ -14,17 +14,9 @@
 /* More buckets are useless, as schedules name few hosts. */
 #define MAX_PEER_BUCKETS	256
 
-static bool group_charge(struct coll_group *g, size_t bytes)
-{
-	if (!coll_env_charge(g, bytes))
-		return false;
-	g->memory.bytes += bytes;
-	return true;
-}
-
 static void *group_alloc(struct coll_group *g, size_t bytes)
 {
-	return group_charge(g, bytes) ? coll_env_alloc(bytes) : NULL;
+	return coll_env_charge(g, bytes) ? coll_env_alloc(bytes) : NULL;
 }
 
 static int group_build_schedule(struct coll_group *g, u32 position, u32 degree)
@@ -164,7 +156,7 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 {
 	struct coll_peer *spare = NULL;
 
-	if (group_charge(g, sizeof(*spare)))
+	if (coll_env_charge(g, sizeof(*spare)))
 		spare = coll_env_peer_new(g);
 	if (!spare)
 		return -ENOMEM;

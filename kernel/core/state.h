@@ -225,14 +225,6 @@ struct coll_work {
 };
 
 /**
- * struct coll_memory - what the group has reserved
- * @bytes: when it was made
- */
-struct coll_memory {
-	u64	bytes;
-};
-
-/**
  * struct coll_group - the group on this host
  * @secret: MAC key and tag
  * @timing: tunables
@@ -251,7 +243,6 @@ struct coll_memory {
  * @failure: what is known of a failure
  * @work: how much one event does
  * @multicast: multicast ahead of the tree
- * @memory: memory reserved
  * @stats: counters (uapi); the platform sets hosts, host and size
  */
 struct coll_group {
@@ -272,7 +263,6 @@ struct coll_group {
 	struct coll_failure_state	failure;
 	struct coll_work		work;
 	struct coll_multicast		multicast;
-	struct coll_memory		memory;
 	struct collsock_stats		stats;
 };
 

@@ -266,6 +266,7 @@ struct world_told {
  * @timewait_ns: when it became a time-wait entry
  * @timewait: its time-wait entry
  * @memory: allocations of the core for it
+ * @charged: bytes that the core has said that it reserves
  * @buffers: of its posts (world_buffers.h)
  * @last_stats: counters of @group when it ended here
  * @told: reports besides the counters of @group
@@ -284,6 +285,7 @@ struct world_member {
 	u64			timewait_ns;
 	struct coll_timewait	timewait;
 	struct list_head	memory;
+	u64			charged;
 	struct list_head	buffers;
 	struct collsock_stats	last_stats;
 	struct world_told	told;

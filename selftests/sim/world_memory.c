@@ -21,6 +21,15 @@ static struct world_member *joining;
 void world_memory_of(struct world_member *m)
 {
 	joining = m;
+	if (m)
+		m->charged = 0;
+}
+
+bool coll_env_charge(struct coll_group *g, size_t bytes)
+{
+	if (joining)
+		joining->charged += bytes;
+	return true;
 }
 
 void *coll_env_alloc(size_t bytes)

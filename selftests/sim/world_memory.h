@@ -4,7 +4,7 @@
 
 struct world_member;
 
-/* What the core allocates is that member's from now on; NULL: nobody's. */
+/* What the core charges and allocates is that member's from now on; NULL: nobody's. */
 void world_memory_of(struct world_member *m);
 
 #endif

@@ -19,7 +19,7 @@ TEST_F(net, a_group_reports_the_memory_it_has_reserved)
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < sizes[k]; i++)
 			EXPECT_EQ(world_reserved(unit_member(&self->n, i)),
-				  unit_group(&self->n, i)->memory.bytes);
+				  unit_member(&self->n, i)->charged);
 		unit_network_free(&self->n);
 	}
 }

@@ -439,7 +439,7 @@ TEST_F(net, a_group_reports_the_memory_of_its_ranks_and_lanes)
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < self->n.hosts; i++)
 			EXPECT_EQ(world_reserved(unit_member(&self->n, i)),
-				  unit_group(&self->n, i)->memory.bytes);
+				  unit_member(&self->n, i)->charged);
 		unit_network_free(&self->n);
 	}
 }
