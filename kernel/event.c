@@ -93,15 +93,15 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u64 
 void coll_event_group_failed(struct coll_instance *gi)
 {
 	const struct coll_group *g = &gi->group;
-	const struct coll_failure *v = &g->failure.what;
-	u32 error = coll_failure_error(v);
+	const struct coll_failure *f = &g->failure.what;
+	u32 error = coll_failure_error(f);
 
 	if (!g->ranks.joined)
 		return;
-	if (v->reason == COLL_REASON_DISAGREES)
-		event_blame(gi, COLLSOCK_EVENT_DISAGREEMENT, v->limit, v->rank, error);
-	event_blame(gi, v->reason == COLL_REASON_LEFT ? COLLSOCK_EVENT_RANK_LEFT :
-		    COLLSOCK_EVENT_GROUP_FAILED, v->limit, v->rank, error);
+	if (f->reason == COLL_REASON_DISAGREES)
+		event_blame(gi, COLLSOCK_EVENT_DISAGREEMENT, f->limit, f->rank, error);
+	event_blame(gi, f->reason == COLL_REASON_LEFT ? COLLSOCK_EVENT_RANK_LEFT :
+		    COLLSOCK_EVENT_GROUP_FAILED, f->limit, f->rank, error);
 }
 
 /**

@@ -42,7 +42,7 @@ static bool watch_reason(const struct coll_peer *peer, u64 *since)
 	return true;
 }
 
-static void watch_probe(struct coll_peer *peer, u64 now)
+static void watch_probe(struct coll_peer *peer)
 {
 	const struct coll_group *g = peer->group;
 	u8 payload[COLL_WIRE_PROBE];
@@ -81,7 +81,7 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
 		due = max(peer->live.heard_ns, since) + coll_liveness_quiet_ns(peer->group);
 	if (unlikely(due <= now)) {
 		coll_liveness_asked(peer, now);
-		watch_probe(peer, now);
+		watch_probe(peer);
 		due = now + coll_liveness_interval_ns(peer);
 	}
 	coll_deadline_peer(peer, due);
@@ -141,7 +141,7 @@ static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64
 	if (watch_is_late(peer, peer->watch.probed_operation))
 		return true;
 	peer->watch.operation = op->head.number;
-	watch_probe(peer, now);
+	watch_probe(peer);
 	return false;
 }
 
