@@ -248,10 +248,6 @@ void exp_hostbased_operate(struct exp_host *h);
 
 extern const struct world_user exp_collsock_user;
 
-/* The contribution of a host to the reduce of an iteration, and the sum, in element i. */
-double exp_value(u32 host, u32 number, u32 i);
-double exp_sum(u32 hosts, u32 number, u32 i);
-
 /* Terminates a list of the command line. */
 #define EXP_LIST_END	(~0U)
 #define EXP_MOST_HOSTS	4096

@@ -3,12 +3,13 @@
 #include "experiment.h"
 
 /* Whole numbers, so sums are exact in any order. */
-double exp_value(u32 host, u32 number, u32 i)
+/* The contribution of a host to the reduce of an iteration, and the sum, in element i. */
+static double exp_value(u32 host, u32 number, u32 i)
 {
 	return (double)(host + 1) * (i + 1) + number;
 }
 
-double exp_sum(u32 hosts, u32 number, u32 i)
+static double exp_sum(u32 hosts, u32 number, u32 i)
 {
 	return (double)hosts * (hosts + 1) / 2 * (i + 1) + (double)hosts * number;
 }

@@ -462,7 +462,6 @@ static enum coll_refusal member_receive_unknown(struct world_member *m,
 		t = NULL;
 	refusal = coll_endpoint_receive(t, true, p->data, p->bytes, answer->data, &answer->bytes);
 	if (refusal == COLL_UNKNOWN_GROUP) {
-		m->world->strangers++;
 		world_bearer_member(&from, p->from);
 		coll_endpoint_note_early(&m->host->early_packets, prefix->tag, prefix->source,
 					 &from, m->world->now);

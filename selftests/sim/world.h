@@ -340,8 +340,6 @@ struct world_event {
  * @sent: packets
  * @expired: deadlines that have passed
  * @forged: packets that no member or time-wait entry accepted
- * @strangers: of these, packets for no group that is here
- * @early_packets_lost: early packets for which the table had no room
  */
 struct world {
 	u64			now;
@@ -360,7 +358,6 @@ struct world {
 	u64			sent;
 	u64			expired;
 	u64			forged;
-	u64			strangers;
 };
 
 /* Allocations of the core that have not been freed, in all worlds. */
