@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "meeting_clock.h"
 #include "meeting_server.h"
 
 #define LISTEN_AGAIN_MS	200	/* while no port is free */

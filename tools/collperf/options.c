@@ -41,7 +41,8 @@ static bool options_rooted(unsigned int operation)
 	       operation == COLLSOCK_GATHER || operation == COLLSOCK_SCATTER;
 }
 
-bool options_gathers(unsigned int operation)
+/* Does some host receive the blocks of all? */
+static bool options_gathers(unsigned int operation)
 {
 	return operation == COLLSOCK_ALLGATHER || operation == COLLSOCK_GATHER;
 }

@@ -108,9 +108,6 @@ const char *options_algorithm_name(int algorithm);
 
 const char *options_operation_name(unsigned int operation);
 
-/* Does some host receive the blocks of all? */
-bool options_gathers(unsigned int operation);
-
 /* Does it move blocks, and combine nothing? */
 bool options_moves_blocks(unsigned int operation);
 

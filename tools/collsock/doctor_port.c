@@ -5,7 +5,6 @@
 #include "doctor.h"
 #include "port.h"
 #include "process.h"
-#include "text.h"
 #include "user_port.h"
 
 static void port_say_taken(struct doctor *d, const struct port_holder *holder)

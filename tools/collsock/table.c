@@ -80,7 +80,8 @@ static void table_print_row(const struct table_column *columns, const int *width
 		table_print_cell(column, table_cell(column, row, text), *widths++);
 }
 
-void table_print(const struct table_column *columns, struct json_object *rows)
+/* An array of objects; prints nothing if it is empty. */
+static void table_print(const struct table_column *columns, struct json_object *rows)
 {
 	size_t i, count = json_object_array_length(rows);
 	const struct table_column *column;

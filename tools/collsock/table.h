@@ -25,9 +25,6 @@ struct table_column {
 	enum table_shape	shape;
 };
 
-/* Print an array of objects; prints nothing if it is empty. */
-void table_print(const struct table_column *columns, struct json_object *rows);
-
 /* Print JSON or a table, according to the options, and free @rows. */
 void table_show(const struct table_column *columns, struct json_object *rows);
 
