@@ -13,6 +13,18 @@ def listed(functions, *arguments):
     return [(function.__name__.replace("_", " "), function, *arguments) for function in functions]
 
 
+def report(count, results):
+    """Prints the plan, and each (name, what is wrong: lines). Returns the status of the program."""
+    failed = 0
+    print(f"TAP version 13\n1..{count}")
+    for number, (name, lines) in enumerate(results, 1):
+        print(f"{'not ok' if lines else 'ok'} {number} {name}")
+        if lines:
+            failed += 1
+            print("\n".join(f"# {line}" for line in lines))
+    return 1 if failed else 0
+
+
 def run(tests):
     """Runs each (name, function, *arguments). Returns the status of the program."""
     failed = 0

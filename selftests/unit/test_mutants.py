@@ -15,8 +15,9 @@ import time
 TREE = pathlib.Path(__file__).resolve().parents[2]
 MUTANTS = TREE / "selftests/mutants"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(MUTANTS))
+sys.path[:0] = [str(MUTANTS), str(TREE / "selftests")]
 import mutant  # noqa: E402
+import tap  # noqa: E402
 
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="mutants-"))
 
@@ -439,15 +440,8 @@ def misfits():
 
 
 def main():
-    failed = 0
     make_tree()
-    print(f"TAP version 13\n1..{len(EXPECTED) + 10}")
-    for number, (name, seen) in enumerate(results(), 1):
-        print(f"{'not ok' if seen else 'ok'} {number} {name}")
-        if seen:
-            failed += 1
-            print("\n".join(f"# {line}" for line in seen))
-    return 1 if failed else 0
+    return tap.report(len(EXPECTED) + 10, results())
 
 
 if __name__ == "__main__":

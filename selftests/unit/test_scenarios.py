@@ -9,6 +9,10 @@ import sys
 import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="scenarios-"))
 
 # The test machine: runs each file in turn
@@ -113,15 +117,8 @@ def results():
 
 
 def main():
-    failed = 0
     make_tree()
-    print("TAP version 13\n1..11")
-    for number, (name, seen) in enumerate(results(), 1):
-        print(f"{'not ok' if seen else 'ok'} {number} {name}")
-        if seen:
-            failed += 1
-            print("\n".join(f"# {line}" for line in seen))
-    return 1 if failed else 0
+    return tap.report(11, results())
 
 
 if __name__ == "__main__":
