@@ -119,27 +119,11 @@ union sockopt_answer {
 
 static void sockopt_self(struct coll_sock *csk, struct coll_instance *gi, struct collsock_self *s)
 {
-	const struct coll_group *g = &gi->group;
-
-	s->rank = g->ranks.local[csk->local].rank;
-	s->ranks = g->ranks.size;
-	s->host = g->self;
-	s->hosts = g->hosts;
-	s->local = csk->local;
-	s->locals = g->ranks.locals;
-	s->max_bytes = g->payload.max_bytes;
-	s->window = g->window.size;
-	s->segment_bytes = g->payload.segment_bytes;
-	s->failed_rank = COLLSOCK_NO_RANK;
 	s->completion_bytes = READ_ONCE(csk->completion_bytes);
-	s->max_result_bytes = g->payload.max_result_bytes;
 	s->id = gi->request.id;
 	s->nonce = gi->request.nonce;
 	coll_instance_lock(gi);
-	if (coll_group_ended(g, csk->local) && !coll_group_settling(g)) {
-		s->error = coll_failure_error(&g->failure.what);
-		s->failed_rank = g->failure.what.rank;
-	}
+	coll_group_self(&gi->group, csk->local, s);
 	coll_instance_unlock(gi);
 }
 

@@ -36,6 +36,33 @@ int coll_group_join(struct coll_group *g, u32 rank)
 }
 
 /**
+ * coll_group_self() - what COLLSOCK_SELF says of a rank of this host
+ * @g: the group
+ * @local: which one
+ * @s: all zero; the platform fills size, completion_bytes, id and nonce
+ *
+ * Context: group lock held.
+ */
+void coll_group_self(const struct coll_group *g, u32 local, struct collsock_self *s)
+{
+	s->rank = g->ranks.local[local].rank;
+	s->ranks = g->ranks.size;
+	s->host = g->self;
+	s->hosts = g->hosts;
+	s->local = local;
+	s->locals = g->ranks.locals;
+	s->max_bytes = g->payload.max_bytes;
+	s->max_result_bytes = g->payload.max_result_bytes;
+	s->window = g->window.size;
+	s->segment_bytes = g->payload.segment_bytes;
+	s->failed_rank = COLLSOCK_NO_RANK;
+	if (coll_group_ended(g, local) && !coll_group_settling(g)) {
+		s->error = coll_failure_error(&g->failure.what);
+		s->failed_rank = g->failure.what.rank;
+	}
+}
+
+/**
  * coll_group_notify_join() - send a join notice to a host that sent an early packet
  * @g: the group
  * @host: that host

@@ -56,6 +56,7 @@ void coll_group_destroy(struct coll_group *g);
 
 /* group.c */
 int coll_group_join(struct coll_group *g, u32 rank);
+void coll_group_self(const struct coll_group *g, u32 local, struct collsock_self *s);
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
 		    const void *payload, void *token, u64 now);
 /* Take the pair that a post has left to its caller, if there is one (coll_group_post()). */

@@ -15,25 +15,10 @@ union query_answer {
 
 static void query_self(const struct user_member *m, struct collsock_self *s)
 {
-	const struct coll_group *g = &m->group;
-
-	s->rank = g->ranks.local[0].rank;
-	s->ranks = g->ranks.size;
-	s->host = g->self;
-	s->hosts = g->hosts;
-	s->locals = g->ranks.locals;
-	s->max_bytes = g->payload.max_bytes;
-	s->window = g->window.size;
-	s->segment_bytes = g->payload.segment_bytes;
-	s->failed_rank = COLLSOCK_NO_RANK;
 	s->completion_bytes = COLLSOCK_COMPLETION_VER0;
 	s->id = m->request.join.id;
 	s->nonce = m->request.join.nonce;
-	s->max_result_bytes = g->payload.max_result_bytes;
-	if (coll_group_ended(g, 0) && !coll_group_settling(g)) {
-		s->error = coll_failure_error(&g->failure.what);
-		s->failed_rank = g->failure.what.rank;
-	}
+	coll_group_self(&m->group, 0, s);
 }
 
 /* The namespace is this process, as far as this member sees it. */
