@@ -390,7 +390,7 @@ def main():
     parser.add_argument("--key-file", help="32 hexadecimal digits, mode 600")
     parser.add_argument("--degree", type=int, default=0, choices=range(2, 65), metavar="N",
                         help="with how many hosts, itself included, a host exchanges in a "
-                             "round, equal on all ranks (default 2)")
+                             "round, equal on all ranks (default 2, with 3 hosts 3)")
     options = parser.parse_args()
     try:
         hosts = read_hosts(options.hosts_file)

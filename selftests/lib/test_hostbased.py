@@ -23,7 +23,7 @@ IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
 SIZES = (1, 2, 3, 5, 8, 13) if IN_SOAK else (1, 2, 3, 5, 8)
 COUNTS = 1, 7
 DEGREES = {"dissemination": ((), ("--degree", "3")), "exchange": ((), ("--degree", "3")),
-           "kary": (("--degree", "2"), ("--degree", "3"))}
+           "kary": ((), ("--degree", "2"), ("--degree", "3"))}
 TREES = "binomial", "kary", "flat"
 ALGORITHMS = {
     "barrier": ("dissemination", "exchange", *TREES, "mcs"),
@@ -86,6 +86,15 @@ def test_auto_is_an_algorithm_of_each_operation():
     for operation in ALGORITHMS:
         failed = run(3, "--operation", operation, "--algorithm", "auto")
         assert not failed, f"{operation}: {failed}"
+
+
+def test_without_a_degree_each_algorithm_has_that_of_collsock():
+    for size, algorithm, degree in (2, "dissemination", 2), (3, "exchange", 3), (5, "kary", 4), \
+            (3, "kary", 4), (3, "binomial", None):
+        for out, error, status in run_all(size, "--algorithm", algorithm, "--json"):
+            assert not status, error
+            seen = json.loads(out).get("degree")
+            assert seen == degree, f"{algorithm} of {size} hosts: {seen}, not {degree}"
 
 
 def test_vectors_with_the_blocks_of_all_hosts_are_limited():

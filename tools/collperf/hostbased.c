@@ -304,18 +304,35 @@ static void run_with_data(void *context)
 	elements_check(&h->elements, h->result);
 }
 
+/* As in a group whose JOIN names none; 0: the algorithm has none */
+static unsigned int usual_degree(int algorithm, unsigned int hosts)
+{
+	switch (algorithm) {
+	case COLLSOCK_DISSEMINATION:
+	case COLLSOCK_EXCHANGE:
+		return hosts == 3 ? 3 : 2;
+	case COLLSOCK_KARY:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
 static void make_plans(struct hostbased *h)
 {
-	const struct options *options = &h->options;
+	struct options *options = &h->options;
+	unsigned int given = options->degree;
 	struct shape shape = {
 		.operation	= options->operation,
 		.algorithm	= options->algorithm,
 		.hosts		= options->hosts.count,
 		.rank		= options->rank,
 		.root		= options->root,
-		.degree		= options->degree ? options->degree : 2,
 	};
 
+	if (!given)
+		options->degree = usual_degree(options->algorithm, options->hosts.count);
+	shape.degree = options->degree;
 	if (!plan_make(&h->plan, &shape))
 		errx(EXIT_USAGE, "--algorithm %s: only collperf has it",
 		     options_algorithm_name(options->algorithm));
@@ -323,6 +340,7 @@ static void make_plans(struct hostbased *h)
 	shape.root = 0;
 	if (options->operation != COLLSOCK_BARRIER)
 		shape.algorithm = COLLSOCK_DISSEMINATION;
+	shape.degree = given ? given : usual_degree(shape.algorithm, shape.hosts);
 	plan_make(&h->barrier, &shape);
 }
 

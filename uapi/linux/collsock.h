@@ -167,7 +167,7 @@ struct collsock_member {
  *	there is no operation
  * @degree: of algorithms where a post names none, 2…COLLSOCK_MAX_DEGREE: with how many hosts,
  *	itself included, a host exchanges in a round; in a k-ary tree children of a host. An
- *	algorithm whose limit is lower has that. 0: 2, of k-ary trees 4
+ *	algorithm whose limit is lower has that. 0: 2 (with 3 hosts 3), of k-ary trees 4
  * @mac: enum collsock_mac; COLLSOCK_MAC_DEFAULT: COLLSOCK_MAC_NH_SIPHASH
  * @reserved: 0
  * @max_result_bytes: largest vector that has a block for each rank and is not reduced, up to
