@@ -117,16 +117,6 @@ static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 	}
 }
 
-static bool settings_lacks_degree(const struct cm_settings *s)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(s->algorithm); i++)
-		if (s->algorithm[i] == COLLSOCK_KARY && !s->degree)
-			return true;
-	return false;
-}
-
 static int settings_read_word(struct cm_settings *s, int word, const char *value)
 {
 	unsigned long degree;
@@ -167,9 +157,9 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 		err = settings_read_word(s, word, value);
 	}
 	free(copy);
-	if (!copy || err || settings_lacks_degree(s)) {
+	if (!copy || err) {
 		snprintf(error, bytes,
-			 "%s=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for allreduce also halving, for barrier also dissemination",
+			 "%s=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (of degree 4, or from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for allreduce also halving, for barrier also dissemination",
 			 cm_setting_names[CM_SETTING_ALGORITHM], text, COLLSOCK_MAX_DEGREE,
 			 COLLSOCK_MAX_FLAT_HOSTS);
 		return -1;

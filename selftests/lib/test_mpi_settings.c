@@ -161,12 +161,13 @@ TEST_F(settings, algorithms)
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "gather=binomial"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "allreduce=dissemination"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "broadcast=exchange"));
-	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=kary"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "reduce=mcs"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "broadcast=mcs"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "allreduce=hillis-steele"));
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=mcs,allreduce=mcs,reduce=flat"));
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=exchange,allreduce=exchange"));
+	/* JOIN knows its usual degree. */
+	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=kary"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=65"));
 }
