@@ -54,7 +54,7 @@ all_parts_are_there() {
 	for file in lib/multi/libcollsock.so lib/multi/libcollsock.so.1 lib/multi/libcollsock.a \
 		lib/multi/pkgconfig/collsock.pc include/collsock.h include/collsock_mpi.h \
 		include/linux/collsock.h include/linux/collsock_lists.h \
-		share/man/man3/libcollsock.3 share/man/man7/collsock.7 \
+		share/man/man3/libcollsock.3 share/man/man7/collsock.7 share/man/man7/collsock_errors.7 \
 		share/doc/libcollsock-dev/examples/collsock_plain.py; do
 		[ -e "$root$prefix/$file" ] || { echo "no $file"; return 1; }
 	done
