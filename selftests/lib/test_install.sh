@@ -165,14 +165,18 @@ nothing_stays() {
 	[ -z "$left" ] || { echo "left: $left"; return 1; }
 }
 
-# The example of a manual page, as it is rendered.
-example_of_manual_page_compiles() {
-	groff -man -Tascii -rLL=200n "$root$prefix/share/man/man3/libcollsock.3" 2>/dev/null |
+# The examples of a manual page, as they are rendered: until something is indented less.
+examples_of_manual_page_compile() {
+	groff -t -man -Tascii -rLL=200n "$root$prefix/share/man/man3/libcollsock.3" 2>/dev/null |
 		sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' |
-		sed -n '/^ *#include <stdio.h>/,/^SEE ALSO/p' | sed '$d' >"$work/page.c"
-	[ -s "$work/page.c" ] || { echo "no example found"; return 1; }
+		awk -v name="$work/page" '
+			{ indent = match($0, /[^ ]/) }
+			!begin && /^ *#include <stdio.h>/ { begin = indent; count++ }
+			indent && indent < begin { begin = 0 }
+			begin { print >(name count ".c") }'
+	[ -s "$work/page2.c" ] || { echo "fewer than two examples found"; return 1; }
 	# shellcheck disable=SC2046
-	gcc -Wall -Wextra -Werror -fsyntax-only "$work/page.c" $(package --cflags)
+	gcc -Wall -Wextra -Werror -fsyntax-only "$work"/page[12].c $(package --cflags)
 }
 
 plan=15
@@ -191,7 +195,7 @@ check program_runs_with_the_static_library program_runs_static
 check family_is_that_of_the_header family_is_that_of_the_header
 check example_builds_from_what_is_installed example_builds
 check example_of_a_team_adds_up example_of_a_team_adds_up
-check_with groff example_of_manual_page_compiles example_of_manual_page_compiles
+check_with groff examples_of_manual_page_compile examples_of_manual_page_compile
 check uninstall_leaves_nothing nothing_stays
 [ "$number" -eq "$plan" ] || failed=1
 exit "$failed"

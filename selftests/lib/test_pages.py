@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Pages that list the same errors, or the same commands, list the same ones; TAP."""
+"""Pages list the errors, commands and variables that there are; TAP."""
 import pathlib
 import re
 import sys
@@ -67,6 +67,18 @@ def test_commands_of_collsock():
     words = set(re.findall(r"\b[a-z]+\b", re.sub(r"\\f[IB].*?\\fR|\\-\\-[a-z]+", "", synopsis)))
     assert len(told) > 10, sorted(told)
     assert told <= words, f"not in the synopsis of collsock(8): {sorted(told - words)}"
+
+
+def test_variables_of_the_environment():
+    read_by_library = {name for source in (TREE / "libcollsock/src").glob("*.[ch]")
+                       for name in re.findall(r'"(COLLSOCK_[A-Z_]+)"', read(source))}
+    assert len(read_by_library) > 10, sorted(read_by_library)
+    for page in "libcollsock/man/libcollsock.3", "tools/collsock/collsock.8":
+        told = re.findall(r"\bCOLLSOCK_[A-Z_]+\b",
+                          between(read(page), "\n.SH ENVIRONMENT\n", "\n.SH ").replace("\\fB", " "))
+        assert set(told) == read_by_library, \
+            f"{page} has not: {sorted(read_by_library - set(told))}, " \
+            f"but: {sorted(set(told) - read_by_library)}"
 
 
 if __name__ == "__main__":
