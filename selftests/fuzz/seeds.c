@@ -40,6 +40,16 @@ static bool write_packet(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
+/* Types and parts are added: a seed must not become a packet that is known. */
+static void write_unknown(const char *name, const u8 *packet, u32 bytes)
+{
+	if (!coll_wire_unknown(packet, bytes)) {
+		fprintf(stderr, "seed %s is no packet with an unknown type or part\n", name);
+		exit(1);
+	}
+	write_seed("wire", name, 0x80, packet, bytes);
+}
+
 /* The least of another version, and what a later module may send. */
 static void later_packets(void)
 {
@@ -47,11 +57,11 @@ static void later_packets(void)
 
 	write_seed("wire", "other-version", 0x80, packet, COLL_WIRE_AT_TAG + 8 + COLL_WIRE_MAC);
 	packet[0] = COLL_WIRE_VERSION;
-	packet[COLL_WIRE_PREFIX] = COLL_PACKET_ANSWER + 1;
-	write_seed("wire", "unknown-type", 0x80, packet, sizeof(packet));
+	packet[COLL_WIRE_PREFIX] = COLL_PACKET_MULTICAST + 1;
+	write_unknown("unknown-type", packet, sizeof(packet));
 	packet[COLL_WIRE_PREFIX] = COLL_PACKET_MESSAGE;
-	packet[COLL_WIRE_PREFIX + 3] = 0x04;
-	write_seed("wire", "unknown-part", 0x80, packet, sizeof(packet));
+	packet[COLL_WIRE_PREFIX + 3] = COLL_FLAG_POSITION << 1;
+	write_unknown("unknown-part", packet, sizeof(packet));
 }
 
 static void real_packets(bool multicast)
