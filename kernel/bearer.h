@@ -66,9 +66,13 @@ u32 coll_bearer_address_bytes(const struct collsock_member *m);
 /*
  * Headroom for the headers of the bearer and of a plain Ethernet device; a device that
  * needs more reallocates. With this value the smallest packet and its skb_shared_info fit
- * into 512 bytes.
+ * into 512 bytes (env.c).
  */
 #define COLL_BEARER_HEADROOM	96
+
+/* Memory of a packet of this length */
+#define COLL_BEARER_ROOM(bytes)	(SKB_DATA_ALIGN(COLL_BEARER_HEADROOM + (bytes)) + \
+				 SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
 
 /* What administrators call the port */
 #define COLL_BEARER_PORT	"UDP port"
@@ -88,8 +92,7 @@ struct sk_buff *coll_bearer_long_packet(u32 bytes);
  */
 static inline struct sk_buff *coll_bearer_packet(u32 bytes)
 {
-	u32 room = SKB_DATA_ALIGN(COLL_BEARER_HEADROOM + bytes) +
-		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	u32 room = COLL_BEARER_ROOM(bytes);
 	struct sk_buff *skb;
 	void *head;
 

@@ -116,6 +116,10 @@ void coll_env_peer_idle(struct coll_peer *peer)
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
+/* Not where cache lines are longer, or a kernel has more fragments in a packet, than is usual */
+static_assert(MAX_SKB_FRAGS > 17 || SMP_CACHE_BYTES > 64 ||
+	      COLL_BEARER_ROOM(COLL_WIRE_MIN) <= 512);
+
 struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 {
 	struct sk_buff *skb = coll_bearer_packet(bytes);
