@@ -336,6 +336,94 @@ TEST_F(net, a_message_that_waits_is_no_sample_of_the_round_trip_time)
 	EXPECT_EQ(0, memcmp(&before, &peer->rtt, sizeof(before)));
 }
 
+/* ---- what the prefix of a packet says ---- */
+
+/* Host 1 sends host 0 a packet with this prefix, whose epoch is 0. */
+static enum coll_refusal receive_with(struct unit_network *n, const struct coll_prefix *prefix,
+				      struct coll_body *body)
+{
+	struct coll_wire_side side;
+	u8 packet[256];
+
+	body->number = ++next_number;
+	coll_wire_side_set(&side, prefix, &unit_group(n, 1)->secret.mac);
+	coll_wire_write(packet, &side, body);
+	return coll_group_receive(unit_group(n, 0), 1, packet, coll_wire_bytes(body), false,
+				  n->world.now);
+}
+
+static struct coll_prefix prefix_to_0(const struct unit_network *n)
+{
+	return coll_peer_prefix(unit_peer(n, 1, 0), unit_group(n, 0)->incarnation);
+}
+
+TEST_F(net, a_packet_of_a_rank_with_another_descriptor_changes_nothing)
+{
+	struct coll_body body = {
+		.type = COLL_PACKET_ACK, .done = COLL_NOTHING_DONE, .credit = COLL_NOTHING_DONE,
+	};
+	struct coll_prefix prefix;
+	u64 before;
+
+	begin_attack(_metadata, &self->n, 2);
+	prefix = prefix_to_0(&self->n);
+	before = world_digest(unit_member(&self->n, 0));
+	prefix.descriptor ^= 1;
+	EXPECT_EQ(COLL_WRONG_DESCRIPTOR, receive_with(&self->n, &prefix, &body));
+	EXPECT_EQ(before, world_digest(unit_member(&self->n, 0)));
+	prefix.descriptor ^= 1;
+	EXPECT_EQ(COLL_ACCEPTED, receive_with(&self->n, &prefix, &body));
+	EXPECT_NE(before, world_digest(unit_member(&self->n, 0)));
+}
+
+TEST_F(net, a_packet_for_another_life_of_this_host_changes_nothing)
+{
+	struct coll_body body = {
+		.type = COLL_PACKET_ACK, .done = COLL_NOTHING_DONE, .credit = COLL_NOTHING_DONE,
+	};
+	struct coll_prefix prefix;
+	u64 before;
+
+	begin_attack(_metadata, &self->n, 2);
+	prefix = prefix_to_0(&self->n);
+	prefix.known++;
+	unit_group(&self->n, 0)->stats.stale = 0;
+	before = world_digest(unit_member(&self->n, 0));
+	EXPECT_EQ(COLL_ACCEPTED, receive_with(&self->n, &prefix, &body));
+	EXPECT_EQ(1, unit_group(&self->n, 0)->stats.stale);
+	EXPECT_EQ(before, world_digest(unit_member(&self->n, 0)));
+}
+
+/* It may mean what was sent in another life of this host. */
+TEST_F(net, a_packet_that_names_no_life_of_this_host_acknowledges_nothing)
+{
+	struct coll_body body = { .type = COLL_PACKET_ACK, .acknowledges = true };
+	struct unit_network *n = &self->n;
+	struct coll_prefix prefix;
+	struct coll_peer *peer;
+	u64 credit;
+
+	begin_attack(_metadata, n, 2);
+	unit_cut(n, 1);
+	ASSERT_EQ(0, unit_barrier(n, 0));
+	unit_turns(n);
+	peer = unit_peer(n, 0, 1);
+	credit = peer->send.credit;
+	body.operation = unit_group(n, 0)->window.oldest;
+	body.done = body.operation;
+	body.credit = credit + 1;
+	body.ack_number = peer->send.number;
+	prefix = prefix_to_0(n);
+	prefix.known = 0;
+	EXPECT_EQ(COLL_ACCEPTED, receive_with(n, &prefix, &body));
+	EXPECT_EQ(1, peer->send.unacked);
+	EXPECT_EQ(credit, peer->send.credit);
+	prefix = prefix_to_0(n);
+	EXPECT_EQ(COLL_ACCEPTED, receive_with(n, &prefix, &body));
+	EXPECT_EQ(0, peer->send.unacked);
+	EXPECT_EQ(credit + 1, peer->send.credit);
+}
+
 /* ---- a stranger who repeats a packet of host 1 to host 0 ---- */
 
 static struct world_packet *recorded;

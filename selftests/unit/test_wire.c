@@ -230,8 +230,6 @@ TEST(unknown_fields_are_refused)
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("packet 0");
 	barrier_packet(&u)[28] = 1;
 	EXPECT_TRUE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("a message with an epoch");
-	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_ACK;
-	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("another packet with one");
 }
 
 static bool multicast_formed(struct unit_wire *u, u32 epoch, u32 known, u32 destination, u8 flags)
@@ -243,7 +241,7 @@ static bool multicast_formed(struct unit_wire *u, u32 epoch, u32 known, u32 dest
 	w->known = cpu_to_be32(known);
 	w->destination = cpu_to_be16(destination);
 	w->flags = cpu_to_be16(flags);
-	return coll_wire_formed(u->packet, u->bytes);
+	return coll_wire_formed(u->packet, u->bytes + (flags ? COLL_WIRE_ACK : 0));
 }
 
 TEST(what_is_sent_to_all_names_no_receiver_and_acknowledges_nothing)
@@ -330,10 +328,30 @@ TEST(an_impossible_length_is_refused)
 		EXPECT_FALSE(coll_wire_formed(u.packet, bytes));
 	EXPECT_TRUE(coll_wire_formed(u.packet, COLL_WIRE_MAX));
 	EXPECT_FALSE(coll_wire_formed(u.packet, COLL_WIRE_MAX + 1));
-	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_GOODBYE;
-	EXPECT_TRUE(coll_wire_formed(u.packet, COLL_WIRE_MIN));
-	EXPECT_FALSE(coll_wire_formed(u.packet, COLL_WIRE_MIN + 8)) {
-		TH_LOG("a goodbye with a payload");
+}
+
+TEST(packets_without_a_payload_of_operations_have_one_length)
+{
+	static const struct {
+		u8	type;
+		u32	payload;
+	} packets[] = {
+		{ COLL_PACKET_ACK, 0 }, { COLL_PACKET_GOODBYE, 0 },
+		{ COLL_PACKET_PROBE, COLL_WIRE_PROBE }, { COLL_PACKET_ANSWER, COLL_WIRE_ANSWER },
+	};
+	static struct unit_wire u;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(packets); i++) {
+		const u32 bytes = COLL_WIRE_MIN + packets[i].payload;
+
+		barrier_packet(&u)[COLL_WIRE_PREFIX] = packets[i].type;
+		EXPECT_TRUE(coll_wire_formed(u.packet, bytes)) TH_LOG("type %u", packets[i].type);
+		EXPECT_FALSE(coll_wire_formed(u.packet, bytes - 1)) TH_LOG("a byte less");
+		EXPECT_FALSE(coll_wire_formed(u.packet, bytes + 1)) TH_LOG("a byte more");
+		EXPECT_FALSE(coll_wire_formed(u.packet, bytes + 8)) TH_LOG("a word more");
+		u.packet[28] = 1;
+		EXPECT_FALSE(coll_wire_formed(u.packet, bytes)) TH_LOG("with an epoch");
 	}
 }
 
