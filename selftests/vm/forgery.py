@@ -18,10 +18,11 @@ import time
 
 from collsock_test import (
     MAX_PAYLOAD, MAX_SEGMENT, PORT, Group, Sniffer, at_least, at_most, command, equal, eventually,
-    main, on, rank_on, read_file, test, work, write_file)
+    main, on, rank_on, test, work)
 from forging import FLAGS, MAC_BYTES, MESSAGE, SMALLEST, TYPE
+from kprobes import calls
 
-TRACING = "/sys/kernel/tracing"
+ENTERED = "collsock:coll_group_receive"  # with the group's lock
 FLOOD = 8  # forgeries in a tick
 LARGEST = SMALLEST + 8 + 16 + MAX_SEGMENT  # with operands and an acknowledgment
 AMOUNT = work(1000)
@@ -59,20 +60,6 @@ def large_packets():
             command(*link, "mtu", "1500")
 
 
-@contextlib.contextmanager
-def calls(function):
-    """A function that tells how often one of the module's was called."""
-    write_file(f"{TRACING}/kprobe_events", f"p:called collsock:{function}")
-    write_file(f"{TRACING}/events/kprobes/called/enable", "1")
-    try:
-        yield lambda: sum(int(line.split()[1]) for line in
-                          read_file(f"{TRACING}/kprobe_profile").splitlines()
-                          if line.split()[0] == "called")
-    finally:
-        write_file(f"{TRACING}/events/kprobes/called/enable", "0")
-        write_file(f"{TRACING}/kprobe_events", "")
-
-
 def packet_of(group, bytes_):
     """A message as host 1 sends it to host 2, of another length and with a wrong MAC."""
     sniffer = Sniffer(1)
@@ -97,15 +84,15 @@ class Counts:
 
 @test
 def a_packet_longer_than_any_of_its_group_is_dropped_before_the_lock():
-    with large_packets(), calls("coll_group_receive") as entered:
+    with large_packets(), calls(ENTERED) as called:
         group, forger = Group((1, 2), max_bytes=64), Forger()
         packet = packet_of(group, LARGEST)
         time.sleep(0.1)
-        counts, before = Counts(), entered()
+        counts, before = Counts(), called(ENTERED)
         cost = forger.send(packet, 1, AMOUNT)
         eventually("those that were too long", lambda: counts.too_long, AMOUNT)
         equal("forgeries found by their MAC", counts.forged, 0)
-        at_most("packets that took the group's lock", entered() - before, AMOUNT // 100)
+        at_most("packets that took the group's lock", called(ENTERED) - before, AMOUNT // 100)
         stranger = forger.send(packet, 99, AMOUNT)
         print(f"# {LARGEST} bytes: {cost - stranger:.0f} ns more than from no member")
         group.end()
@@ -129,14 +116,14 @@ def flood(bytes_):
         eventually("packets of no member", lambda: counts.wrong_source, AMOUNT)
         alone = sum(forger.send(packet, 1, FLOOD - 1) for _ in range(8) if not time.sleep(0.1)) / 8
         equal("floods of too few forgeries", counts.forgery_floods, 0)
-        with calls("coll_group_receive") as entered:
+        with calls(ENTERED) as called:
             begin_flood(forger, packet, counts, 1)
-            before, early = entered(), counts.forged
+            before, early = called(ENTERED), counts.forged
             cost = forger.send(packet, 1, AMOUNT)
             eventually("forgeries found by their MAC", lambda: counts.forged - early, AMOUNT)
-            at_most("those that took the group's lock", entered() - before, AMOUNT // 100)
+            at_most("those that took the group's lock", called(ENTERED) - before, AMOUNT // 100)
             group.barrier()
-            at_least("packets of members that took the lock", entered() - before, 1)
+            at_least("packets of members that took the lock", called(ENTERED) - before, 1)
         time.sleep(0.1)
         group.barrier()
         time.sleep(0.1)  # its last acknowledgments would end the next flood, too
