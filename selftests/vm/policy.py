@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=300 needs=CGROUP_BPF,NETFILTER
+# vm: hosts=3 limit=300 needs=CGROUP_BPF,NETFILTER,KPROBES
 # suites: check soak
 """Packets of a group belong to the process that joined: filters, firewall and routes see it."""
 
@@ -22,6 +22,7 @@ from filters_common import (
     ALLOW_ALL, CGROUPS, DEVICE_AT, EGRESS, INGRESS, MARK_AT, OF_SOCKETS, REFUSE_ALL,
     SOCK_CREATE, ControlGroup, deny_address, load, set_in_sockets)
 from forging import MESSAGE, TYPE, Forger
+from kprobes import calls
 
 LIVENESS_MS = 600
 USER, OTHER_USER = 1234, 1235
@@ -235,28 +236,58 @@ def second_device():
             command("ip", "-n", f"h{host}", "neighbor", "flush", "all")
 
 
-@test_each(*FAMILIES)
-def a_mark_chooses_the_route(version):
-    """What has the mark leaves by the second device, the rest by the first."""
-    network, options = ("10.1.0", []) if version == "IPv4" else ("fd00:1::", ["-6"])
-    to = f"{network}.2" if version == "IPv4" else f"{network}2"
+@test
+def security_modules_see_the_socket_the_routes_and_the_packets():
+    cloned, classified, received = hooks = (
+        "security_sk_clone", "security_sk_classify_flow", "security_sock_rcv_skb")
+    with calls(*hooks) as called:
+        before = {hook: called(hook) for hook in hooks}
+        ours = pair()
+        equal("barriers", run(ours, 20), ["success", "success"])
+        at_least("sockets with the label of a process", called(cloned) - before[cloned], 2)
+        at_least("routes for one", called(classified) - before[classified], 2)
+        at_least("packets that came", called(received) - before[received], 40)
+
+
+# A selector of "ip rule", and the ranks that it means
+SELECTORS = {"mark": (["fwmark", "7"], {"mark": 7}),
+             "user": (["uidrange", f"{USER}-{USER}"], {"user": USER})}
+
+
+@contextlib.contextmanager
+def route_by(version, selector):
+    """What this selects on the first host leaves by the second device to the second host."""
+    network, options = ("10.1.0.", []) if version == "IPv4" else ("fd00:1::", ["-6"])
     with second_device():
-        command("ip", "-n", "h1", *options, "rule", "add", "fwmark", "7", "table", "100")
+        command("ip", "-n", "h1", *options, "rule", "add", *selector, "table", "100")
         try:
-            command("ip", "-n", "h1", *options, "route", "add", to, "dev", "second", "table", "100")
-            marked, plain = pair(FAMILIES[version], mark=7), pair(FAMILIES[version])
-            before = sent_by("second")
-            for _ in range(20):
-                equal("a barrier with the mark", run(marked), ["success", "success"])
-            middle = sent_by("second")
-            at_least("packets by the second device", middle - before, 20)
-            for _ in range(20):
-                equal("a barrier without", run(plain), ["success", "success"])
-            equal("packets of others by the second device", sent_by("second") - middle < 5, True)
-            with Firewall("output", "meta", "mark", "7"):
-                the_refused_host_blames_itself(marked, "send_refused")
+            command("ip", "-n", "h1", *options, "route", "add", f"{network}2", "dev", "second",
+                    "table", "100")
+            yield
         finally:
             command("ip", "-n", "h1", *options, "rule", "delete", "table", "100")
+
+
+@test_each(*((version, name) for version in FAMILIES for name in SELECTORS))
+def the_process_chooses_the_route(version, name):
+    """What it selects leaves by the second device, the rest by the first."""
+    selector, identity = SELECTORS[name]
+    with route_by(version, selector):
+        ours, others = pair(FAMILIES[version], **identity), pair(FAMILIES[version])
+        before = sent_by("second")
+        equal("barriers of the process", run(ours, 20), ["success", "success"])
+        middle = sent_by("second")
+        at_least("packets by the second device", middle - before, 20)
+        equal("barriers of another", run(others, 20), ["success", "success"])
+        equal("packets of others by the second device", sent_by("second") - middle < 5, True)
+
+
+@test_each(*FAMILIES)
+def a_firewall_rule_about_the_mark_applies(version):
+    marked = pair(FAMILIES[version], mark=7)
+    equal("before", run(marked), ["success", "success"])
+    with Firewall("output", "meta", "mark", "7"):
+        the_refused_host_blames_itself(marked, "send_refused")
 
 
 # ---- the device of the process's sockets ----
