@@ -4,6 +4,7 @@
 # suites: check soak
 """Packets of a group belong to the process that joined: filters, firewall and routes see it."""
 
+import collections
 import contextlib
 import errno
 import functools
@@ -15,7 +16,7 @@ import socket
 import struct
 
 from collsock_test import (
-    BROADCAST, INT64, NOP, Child, Descriptor, Failed, Group, Rank, Skipped, Sniffer, at_least,
+    BROADCAST, INT64, NOP, PORT, Child, Descriptor, Failed, Group, Rank, Skipped, Sniffer, at_least,
     command, equal, eventually, integers, main, member, netem, on, outcome, rank_on, set_tunables,
     test, test_each, tunables, write_file)
 from filters_common import (
@@ -288,6 +289,34 @@ def a_firewall_rule_about_the_mark_applies(version):
     equal("before", run(marked), ["success", "success"])
     with Firewall("output", "meta", "mark", "7"):
         the_refused_host_blames_itself(marked, "send_refused")
+
+
+CS4, ECT_0 = 32, 2
+
+
+def traffic_class(packet):
+    return packet[1] if packet[0] >> 4 == 4 else int.from_bytes(packet[:2], "big") >> 4 & 255
+
+
+@test_each(*FAMILIES)
+def a_firewall_rule_gives_packets_a_code_point(version):
+    ours, others = pair(FAMILIES[version], mark=7), pair(FAMILIES[version])
+    sniffer = Sniffer(1)
+
+    def classes(children):
+        sniffer.packets()
+        equal("barriers", run(children, 5), ["success", "success"])
+        return collections.Counter(traffic_class(packet)
+                                   for outgoing, packet, _ in sniffer.packets() if outgoing)
+
+    ip = "ip" if version == "IPv4" else "ip6"
+    nft("add table inet qos; add chain inet qos out { type filter hook output priority mangle; }; "
+        f"add rule inet qos out udp dport {PORT} meta mark 7 {ip} dscp set cs4")
+    try:
+        at_least("packets with the mark", classes(ours)[CS4 << 2 | ECT_0], 5)
+        at_least("packets without", classes(others)[ECT_0], 5)
+    finally:
+        nft("delete table inet qos")
 
 
 # ---- the device of the process's sockets ----
