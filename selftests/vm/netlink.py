@@ -9,6 +9,8 @@ import contextlib
 import ctypes
 import errno
 import os
+import pathlib
+import re
 import socket
 import time
 
@@ -330,6 +332,9 @@ CHANGES = {
 
 
 TUNABLES = sorted([*CHANGES, "port"])
+SETTINGS = pathlib.Path(__file__).resolve().parents[2] / "Documentation/settings.md"
+NUMBER = r"\d{1,3}(?:,\d{3})+|\d+"
+OTHER_DEFAULTS = ["join_gid_high", "join_gid_low", "max_memory_kib"]
 
 
 def in_namespace(name, value, check):
@@ -383,6 +388,40 @@ def all_tunables_are_listed_and_tested():
         at_most(f"value of {name}", row["value"], row["maximum"])
         equal(f"default of {name}", row["default"], int(read_file(f"{MODULE}/parameters/{name}")))
         equal(f"{name} has a description", bool(row["description"]), True)
+
+
+def documented():
+    """Least, most and default of each tunable in its row: None if that is no number."""
+    rows = {}
+    for line in SETTINGS.read_text(encoding="utf-8").splitlines():
+        names, *cells = [cell.strip() for cell in line.split("|")[1:-1]] or [""]
+        for name in re.findall(r"`(\w+)`", names):
+            least, most = (number(text) for text in re.findall(NUMBER, cells[1]))
+            rows[name] = least, most, number((re.match(NUMBER, cells[2]) or [None])[0])
+    return rows
+
+
+def number(text):
+    return text and int(text.replace(",", ""))
+
+
+@test
+def ranges_and_defaults_are_those_of_the_documents():
+    rows = documented()
+    with netlink_on(1) as netlink:
+        told = netlink.tunables()
+    equal("tunables", sorted(rows), TUNABLES)
+    for name, (least, most, default) in rows.items():
+        equal(f"range of {name}", (told[name]["minimum"], told[name]["maximum"]), (least, most))
+        if default is not None:
+            equal(f"default of {name}", told[name]["default"], default)
+    equal("tunables whose default is no number",
+          sorted(name for name, row in rows.items() if row[2] is None), OTHER_DEFAULTS)
+    gid_high, gid_low, memory = (told[name] for name in OTHER_DEFAULTS)
+    equal("groups that may join", (gid_low["default"], gid_high["default"]),
+          (gid_low["minimum"], gid_high["maximum"]))
+    eighth = int(re.search(r"MemTotal: *(\d+)", read_file("/proc/meminfo"))[1]) // 8
+    equal("an eighth of the memory", abs(memory["default"] - eighth) < eighth // 50, True)
 
 
 @test
