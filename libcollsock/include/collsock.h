@@ -187,7 +187,8 @@ struct collsock_options {
 /*
  * Join a group of @ranks ranks as @rank: they find each other through @exchange, which is called
  * with @ctx. @options may be NULL. When this returns 0, packets of all ranks have arrived. All
- * ranks get the same error, and none has joined then, unless the exchange failed on some only.
+ * ranks get the same error, and none has joined then, unless the exchange failed on some only, or
+ * altered what it was given.
  */
 int collsock_join_with(struct collsock **joined, const struct collsock_options *options,
 		       __u32 rank, __u32 ranks, collsock_exchange exchange, void *ctx);

@@ -14,17 +14,22 @@
  * struct joining_answer - what a rank sends in a step
  * @error: 0, or a negative errno
  * @rank: the rank that caused it, or COLLSOCK_NO_RANK
- * @proof: that it has the key of the options, or 0
+ * @common: of its key and the records that it has got: all must have the same
+ * @proof: that it has these, which no other rank's answer shows
  * @segment: length of segments that it can send and receive
  * @reserved: 0
  */
 struct joining_answer {
 	__s32	error;
 	__u32	rank;
+	__u64	common;
 	__u64	proof;
 	__u32	segment;
 	__u32	reserved;
 };
+
+#define JOINING_OTHER_KEY "has another key in its options than rank 0, or other records of all ranks"
+#define JOINING_NO_PROOF "has not proved that it has the key: the exchange altered its answer"
 
 static const struct joining_outcome joining_is_fine = { 0, COLLSOCK_NO_RANK };
 
@@ -81,7 +86,7 @@ static bool joining_is_answer(const struct joining *j, const struct joining_answ
 	       joining_is_segment(a->segment);
 }
 
-/* The worst of the outcomes of all ranks */
+/* The worst of the outcomes of all ranks, this one's among them */
 static struct joining_outcome joining_ask(struct joining *j, const struct joining_answer *own)
 {
 	struct joining_outcome o = joining_exchange(j, own, j->answers, sizeof(*own));
@@ -93,6 +98,8 @@ static struct joining_outcome joining_ask(struct joining *j, const struct joinin
 	for (i = 0; i < j->ranks; i++) {
 		if (!joining_is_answer(j, &a[i]))
 			return joining_blame(j, -EBADMSG, i, "gave an answer that no rank gives");
+		if (i == j->rank && memcmp(&a[i], own, sizeof(*own)))
+			return (struct joining_outcome){ -EBADMSG, i };
 		if (a[i].error < o.error)
 			o = (struct joining_outcome){ a[i].error, a[i].rank };
 	}
@@ -116,6 +123,11 @@ struct joining_outcome joining_agree(struct joining *j, struct joining_outcome o
 
 /* ---- meet ---- */
 
+static const __u8 *joining_key(const struct joining *j)
+{
+	return joining_options_keyed(&j->options) ? j->options.key : j->records[0].key;
+}
+
 struct joining_outcome joining_meet(struct joining *j, int error)
 {
 	struct joining_outcome o;
@@ -124,11 +136,13 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 	joining_record_fill(&own, &j->options, j->rank, j->ranks, error);
 	if (!own.error && j->ports)
 		own.error = user_ports_reserve(j->ports, &own.host, &j->options);
+	j->fresh = own.fresh;
 	o = joining_exchange(j, &own, j->records, sizeof(own));
 	explicit_bzero(&own, sizeof(own));
 	if (o.error)
 		return o;
 	joining_plan_make(&j->plan, j->records);
+	j->nonce = joining_nonce(joining_key(j), j->records, j->ranks * sizeof(*j->records));
 	return joining_record_check(j->records, &j->options, j->ranks, j->detail);
 }
 
@@ -136,15 +150,18 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 
 static void joining_fill_answer(struct joining *j, struct joining_answer *a)
 {
-	const struct joining_record *first = &j->records[0];
 	unsigned int culprit = j->rank;
 
-	a->error = joining_plan_choose_addresses(&j->plan, &j->options, &culprit);
+	/* Else all that the nonce is made of may be of a former run. */
+	if (j->records[j->rank].fresh != j->fresh)
+		a->error = -EBADMSG;
+	else
+		a->error = joining_plan_choose_addresses(&j->plan, &j->options, &culprit);
 	a->rank = culprit;
 	if (a->error)
 		return;
-	if (joining_options_keyed(&j->options))
-		a->proof = joining_proof(j->options.key, first->id, first->nonce);
+	a->common = joining_proof(joining_key(j), j->nonce, COLLSOCK_NO_RANK);
+	a->proof = joining_proof(joining_key(j), j->nonce, j->rank);
 	a->segment = j->options.segment_bytes;
 	if (!a->segment)
 		a->segment = joining_path_segment(&j->plan, &j->options, j->rank);
@@ -167,22 +184,33 @@ static void joining_agree_segment(struct joining *j)
 		j->segment = COLLSOCK_DEFAULT_SEGMENT;
 }
 
+/* All ranks blame the same one, unless the exchange has altered what they said. */
+static struct joining_outcome joining_compare_proofs(struct joining *j)
+{
+	const struct joining_answer *a = j->answers;
+	__u32 i;
+
+	for (i = 1; i < j->ranks; i++)
+		if (a[i].common != a[0].common)
+			return joining_blame(j, -EPROTO, i, JOINING_OTHER_KEY);
+	for (i = 0; i < j->ranks; i++)
+		if (a[i].proof != joining_proof(joining_key(j), j->nonce, i))
+			return joining_blame(j, -EBADMSG, i, JOINING_NO_PROOF);
+	return joining_is_fine;
+}
+
 struct joining_outcome joining_prepare(struct joining *j)
 {
 	struct joining_answer own = { };
 	struct joining_outcome o;
-	__u32 i;
 
 	joining_fill_answer(j, &own);
 	o = joining_ask(j, &own);
-	if (o.error)
-		return o;
-	for (i = 1; i < j->ranks; i++)
-		if (j->answers[i].proof != j->answers[0].proof)
-			return joining_blame(j, -EPROTO, i,
-					     "has another key in its options than rank 0: all must have the same");
-	joining_agree_segment(j);
-	return joining_is_fine;
+	if (!o.error)
+		o = joining_compare_proofs(j);
+	if (!o.error)
+		joining_agree_segment(j);
+	return o;
 }
 
 /* ---- enter ---- */
@@ -217,13 +245,11 @@ static int joining_add_rank(struct collsock_group *group, const struct joining *
 
 int joining_make_group(const struct joining *j, struct collsock_group **made)
 {
-	const struct joining_record *first = &j->records[0];
-	const __u8 *key = joining_options_keyed(&j->options) ? j->options.key : first->key;
 	struct collsock_group *group;
 	__u32 rank;
 	int err;
 
-	err = collsock_group_new(&group, first->id, first->nonce, key);
+	err = collsock_group_new(&group, j->records[0].id, j->nonce, joining_key(j));
 	if (err)
 		return err;
 	for (rank = 0; !err && rank < j->ranks; rank++)

@@ -5,11 +5,12 @@
  *	meet		each rank sends the others its record (joining_record.h), whence all know
  *			the hosts (joining_plan.h)
  *	prepare		addresses are chosen (joining_choice.h); the ranks agree on the length of
- *			segments (joining_path.h), and find out whether they have the same key
+ *			segments (joining_path.h), and find out whether they have the same key and
+ *			records
  *	enter		each rank joins; they agree whether all could
  *
  * Each step returns an error, and the rank to blame, that is the same on all ranks unless the
- * exchange failed. After an error there is no other step.
+ * exchange failed, or altered what it was given. After an error there is no other step.
  */
 #ifndef COLLSOCK_JOINING_H
 #define COLLSOCK_JOINING_H
@@ -26,8 +27,10 @@
  * @exchange: an allgather of these ranks
  * @context: its first argument
  * @exchange_error: what it returned
+ * @fresh: that of the record of this rank
  * @records: of all ranks, once they have met
  * @answers: scratch memory, an answer for each rank
+ * @nonce: of the group, once they have met
  * @plan: who is where, once they have met
  * @segment: length of segments, once prepared
  * @ports: in user space, where the port of this rank is kept until it joins; NULL with the kernel
@@ -40,8 +43,10 @@ struct joining {
 	collsock_exchange	exchange;
 	void			*context;
 	int			exchange_error;
+	__u64			fresh;
 	struct joining_record	*records;
 	struct joining_answer	*answers;
+	__u64			nonce;
 	struct joining_plan	plan;
 	unsigned int		segment;
 	struct user_ports	*ports;

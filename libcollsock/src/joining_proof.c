@@ -3,19 +3,31 @@
 
 #include "joining_proof.h"
 
-/* Longer than what the kernel derives from a key, so that none of that is shown. */
-__u64 joining_proof(const __u8 key[COLLSOCK_KEY_BYTES], __u64 id, __u64 nonce)
+/* Inputs are longer than what the kernel derives from a key, so that none of that is shown. */
+static __u64 proof_mac(const __u8 key[COLLSOCK_KEY_BYTES], const void *message, size_t bytes)
 {
-	struct {
-		char	label[32];
-		__u64	id;
-		__u64	nonce;
-	} message = { "collsock: joining with a key", id, nonce };
 	siphash_key_t secret;
-	__u64 proof;
+	__u64 mac;
 
 	memcpy(&secret, key, sizeof(secret));
-	proof = siphash(&message, sizeof(message), &secret);
+	mac = siphash(message, bytes, &secret);
 	explicit_bzero(&secret, sizeof(secret));
-	return proof;
+	return mac;
+}
+
+__u64 joining_nonce(const __u8 key[COLLSOCK_KEY_BYTES], const void *records, size_t bytes)
+{
+	return proof_mac(key, records, bytes);
+}
+
+/* No record is as short, so no proof is a nonce. */
+__u64 joining_proof(const __u8 key[COLLSOCK_KEY_BYTES], __u64 nonce, __u32 rank)
+{
+	const struct {
+		char	label[32];
+		__u64	nonce;
+		__u64	rank;
+	} message = { "collsock: joining with a key", nonce, rank };
+
+	return proof_mac(key, &message, sizeof(message));
 }

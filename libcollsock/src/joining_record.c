@@ -8,7 +8,7 @@
 #include "joining_record.h"
 
 /* The byte order is part of it: numbers are those of the host. */
-#define RECORD_VERSION 0xc0110103U
+#define RECORD_VERSION 0xc0110104U
 
 #define RECORD_STRANGE \
 	"has another version of the library, or another byte order, than rank 0: install the same on all hosts"
@@ -35,16 +35,11 @@ static __u64 record_id_of(const char *name)
 
 static int record_draw_secrets(struct joining_record *r)
 {
-	int err;
-
 	if (r->terms.name[0])
 		r->id = record_id_of(r->terms.name);
 	else if (record_draw(&r->id, sizeof(r->id)))
 		return -EIO;
-	err = record_draw(&r->nonce, sizeof(r->nonce));
-	if (!err && !r->terms.keyed)
-		err = record_draw(r->key, sizeof(r->key));
-	return err;
+	return r->terms.keyed ? 0 : record_draw(r->key, sizeof(r->key));
 }
 
 void joining_record_fill(struct joining_record *r, const struct collsock_options *options,
@@ -60,6 +55,8 @@ void joining_record_fill(struct joining_record *r, const struct collsock_options
 		r->error = error;
 	if (!r->error)
 		r->error = joining_host_add_addresses(&r->host, options);
+	if (!r->error)
+		r->error = record_draw(&r->fresh, sizeof(r->fresh));
 	if (!r->error && !rank)
 		r->error = record_draw_secrets(r);
 }

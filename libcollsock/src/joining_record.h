@@ -16,8 +16,8 @@
  * @ranks: how many there are, as it knows
  * @error: 0, or why the rank cannot join: a negative errno
  * @id: id of the group; that of rank 0 is used
- * @nonce: nonce of the group, likewise
- * @key: key of the group, likewise; zero if the options have one
+ * @fresh: drawn by each rank; the nonce of the group is made of all (joining_nonce())
+ * @key: key of the group; that of rank 0 is used; zero if the options have one
  * @terms: of its options
  * @host: the rank's host
  * @reserved: 0
@@ -28,7 +28,7 @@ struct joining_record {
 	__u32			ranks;
 	__s32			error;
 	__u64			id;
-	__u64			nonce;
+	__u64			fresh;
 	__u8			key[COLLSOCK_KEY_BYTES];
 	struct joining_terms	terms;
 	struct joining_host	host;
@@ -37,7 +37,7 @@ struct joining_record {
 
 /*
  * Fill in the record of @rank. @error: 0, or a negative errno for which it cannot join; the others
- * are found out. Rank 0 draws what is random.
+ * are found out. Rank 0 draws id and key.
  */
 void joining_record_fill(struct joining_record *record, const struct collsock_options *options,
 			 __u32 rank, __u32 ranks, int error);

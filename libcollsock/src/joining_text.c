@@ -13,6 +13,8 @@
 	"finds no free port among COLLSOCK_USER_PORTS, which ranks in user space have; or joined before, or its group left a moment ago: give each run a new nonce"
 #define TEXT_NO_MULTICAST \
 	"has no address of an interface with multicast in a network that all hosts share (see ip address, the options network and family)"
+#define TEXT_ALTERED \
+	"did not get back what it gave to the exchange, which must not alter anything"
 #define TEXT_NO_PACKETS "receives no packets: "
 #define TEXT_FEW_PACKETS "has not received packets of all others: "
 
@@ -56,6 +58,8 @@ static const char *text_of_error(const struct joining *j, int error, bool tried,
 		return text;
 	case -EADDRINUSE:
 		return TEXT_NO_PORT;
+	case -EBADMSG:
+		return TEXT_ALTERED;
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
 		text_no_packets(j, error == -EHOSTUNREACH, text, bytes);

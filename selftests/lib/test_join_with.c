@@ -43,6 +43,7 @@ struct request {
 /**
  * struct rank - a rank, in memory that all share
  * @mine: what it gives to the exchange
+ * @former: what it gave in each round of a former run
  * @err: what collsock_join_with() returned
  * @failed_rank: what it stored
  * @text: likewise
@@ -54,6 +55,7 @@ struct request {
  */
 struct rank {
 	__u8		mine[MOST_ROUND_BYTES];
+	__u8		former[ROUNDS][JOINING_RECORD_BYTES];
 	int		err;
 	__u32		failed_rank;
 	char		text[512];
@@ -83,8 +85,7 @@ struct shared {
  * @fails_in: the exchange fails in this round, unless it is 0
  * @refused_after: round after which the kernel refuses everything, or -1
  * @refusal: with this errno
- * @damage: changes what the exchange delivers in @damaged
- * @damaged: in this round
+ * @damage: changes what the exchange delivers to this rank in a round
  */
 struct plot {
 	struct shared		*shared;
@@ -94,8 +95,7 @@ struct plot {
 	int			fails_in;
 	int			refused_after;
 	int			refusal;
-	void			(*damage)(void *all, size_t bytes);
-	int			damaged;
+	void			(*damage)(const struct plot *p, int round, __u8 *all, size_t bytes);
 };
 
 FIXTURE(join)
@@ -161,15 +161,26 @@ static int exchange(void *ctx, const void *mine, void *all, size_t bytes)
 	for (i = 0; i < RANKS; i++)
 		memcpy((__u8 *)all + i * bytes, p->shared->rank[i].mine, bytes);
 	pthread_barrier_wait(&p->shared->all_here);
+	if (p->damage)
+		p->damage(p, round, all, bytes);
 	if (round == RECORDS)
 		spread(p, all);
-	if (p->damage && round == p->damaged)
-		p->damage(all, bytes);
 	if (round == ENTERED)
 		record_request(&r->request);
 	if (round == p->refused_after)
 		fake.error = p->refusal;
 	return 0;
+}
+
+/* A rank that has given up does not keep the others waiting. */
+static void leave_exchange(struct plot *p)
+{
+	int round;
+
+	for (round = p->shared->rank[p->rank].rounds; round < ROUNDS; round++) {
+		pthread_barrier_wait(&p->shared->all_here);
+		pthread_barrier_wait(&p->shared->all_here);
+	}
 }
 
 static int open_descriptors(void)
@@ -201,6 +212,7 @@ static void be_rank(struct plot *p)
 	r->failed_rank = 12345;
 	strcpy(r->text, "untouched");
 	r->err = collsock_join_with(&socket, &p->options, p->rank, RANKS, exchange, p);
+	leave_exchange(p);
 	r->socket_type = fake.type;
 	if (!r->err == !socket)
 		r->err = -EDOM;
@@ -462,15 +474,15 @@ TEST_F(join, what_an_exchange_returns_is_an_error_if_it_is_not_0)
 	EXPECT_EQ(NULL, socket);
 }
 
-static void fill_with_ones(void *all, size_t bytes)
+static void fill_with_ones(const struct plot *p, int round, __u8 *all, size_t bytes)
 {
-	memset(all + 3 * bytes, 0xff, bytes);
+	if (round == PREPARED)
+		memset(all + 3 * bytes, 0xff, bytes);
 }
 
 static void vary_damage(struct plot *p)
 {
 	p->damage = fill_with_ones;
-	p->damaged = PREPARED;
 }
 
 TEST_F(join, an_answer_that_no_rank_gives_is_named)
@@ -479,10 +491,12 @@ TEST_F(join, an_answer_that_no_rank_gives_is_named)
 	EXPECT_FAILURE(-EBADMSG, 3, "rank 3 gave an answer that no rank gives");
 }
 
-static void swap_two(void *all, size_t bytes)
+static void swap_two(const struct plot *p, int round, __u8 *all, size_t bytes)
 {
-	struct joining_record *r = all, first = r[1];
+	struct joining_record *r = (struct joining_record *)all, first = r[1];
 
+	if (round != RECORDS)
+		return;
 	r[1] = r[2];
 	r[2] = first;
 }
@@ -490,13 +504,138 @@ static void swap_two(void *all, size_t bytes)
 static void vary_order(struct plot *p)
 {
 	p->damage = swap_two;
-	p->damaged = RECORDS;
 }
 
 TEST_F(join, an_exchange_that_mixes_ranks_up_is_found_out)
 {
 	run(self->shared, 2, vary_order);
 	EXPECT_FAILURE(-EPROTO, 1, "rank 1 was told that it is rank 2");
+}
+
+/* ---- exchanges that an attacker without the key alters ---- */
+
+static void record_former(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	memcpy(p->shared->rank[p->rank].former[round], all + p->rank * bytes, bytes);
+}
+
+static void vary_former(struct plot *p)
+{
+	memset(p->options.key, 0xa7, sizeof(p->options.key));
+	p->damage = record_former;
+}
+
+/* To each rank: all say what you say. */
+static void copy_own(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	__u32 i;
+
+	if (round == PREPARED)
+		for (i = 0; i < RANKS; i++)
+			memcpy(all + i * bytes, all + p->rank * bytes, bytes);
+}
+
+/* To rank 0 copies; to each other rank, what the others gave in a former run */
+static void replay_others(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	__u32 i;
+
+	if (!p->rank)
+		copy_own(p, round, all, bytes);
+	for (i = 0; p->rank && i < RANKS; i++)
+		if (i != p->rank)
+			memcpy(all + i * bytes, p->shared->rank[i].former[round], bytes);
+}
+
+static void vary_replay_of_others(struct plot *p)
+{
+	vary_former(p);
+	p->damage = replay_others;
+}
+
+/* All records, and later the answers of the others */
+static void replay_all(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	replay_others(p, round, all, bytes);
+	if (round == RECORDS && p->rank)
+		memcpy(all + p->rank * bytes, p->shared->rank[p->rank].former[round], bytes);
+}
+
+static void vary_replay_of_all(struct plot *p)
+{
+	vary_former(p);
+	p->damage = replay_all;
+}
+
+/* No rank joins with the nonce of a former run, or says that it has joined. */
+#define EXPECT_NO_FORMER_NONCE(vary) do { \
+	__u64 _former; \
+	__u32 _i; \
+	run(self->shared, 2, vary_former); \
+	ASSERT_EQ(0, self->shared->rank[0].err); \
+	_former = self->shared->rank[0].request.head.nonce; \
+	for (_i = 0; _i < RANKS; _i++) { \
+		memset(&self->shared->rank[_i].request, 0, sizeof(struct request)); \
+		self->shared->rank[_i].rounds = 0; \
+	} \
+	run(self->shared, 2, vary); \
+	for (_i = 0; _i < RANKS; _i++) { \
+		EXPECT_NE(0, self->shared->rank[_i].err); \
+		EXPECT_NE(_former, self->shared->rank[_i].request.head.nonce); \
+	} \
+} while (0)
+
+TEST_F(join, messages_of_a_former_run_give_no_rank_its_nonce)
+{
+	EXPECT_NO_FORMER_NONCE(vary_replay_of_others);
+}
+
+TEST_F(join, a_rank_whose_own_record_is_of_a_former_run_notices_it)
+{
+	EXPECT_NO_FORMER_NONCE(vary_replay_of_all);
+	EXPECT_EQ(-EBADMSG, self->shared->rank[1].err);
+	EXPECT_NE(NULL, strstr(self->shared->rank[1].text,
+			       "rank 1 did not get back what it gave to the exchange"));
+}
+
+static void vary_copies(struct plot *p)
+{
+	vary_key(p);
+	p->damage = copy_own;
+}
+
+TEST_F(join, a_copy_of_an_own_proof_proves_nothing)
+{
+	__u32 i;
+
+	run(self->shared, 2, vary_copies);
+	for (i = 0; i < RANKS; i++) {
+		EXPECT_EQ(-EBADMSG, self->shared->rank[i].err);
+		EXPECT_NE(NULL, strstr(self->shared->rank[i].text,
+				       "has not proved that it has the key"));
+	}
+}
+
+/* To each rank: nobody has an error. */
+static void hide_errors(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	__u32 i;
+
+	if (round == TRIED)
+		for (i = 0; i < RANKS; i++)
+			memset(all + i * bytes, 0, bytes);
+}
+
+static void vary_errors(struct plot *p)
+{
+	vary_completion(p);
+	p->damage = hide_errors;
+}
+
+TEST_F(join, a_rank_believes_its_own_failure_whatever_the_exchange_says)
+{
+	run(self->shared, 2, vary_errors);
+	EXPECT_NE(0, self->shared->rank[0].err);
 }
 
 /* ---- arguments ---- */

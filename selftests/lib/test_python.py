@@ -367,6 +367,24 @@ def test_rank_that_cannot_join_is_named():
     equal((error.errno, error.failed_rank), (errno.EAFNOSUPPORT, 1))
 
 
+def test_nonce_of_a_group_is_new_if_any_record_is():
+    former = [told(0, key=bytes(range(16))), told(1)]
+
+    def tell(change):
+        return meeting.tell(lambda mine: [former[0], change(mine)], 1, 2, 0)
+
+    equal(len({tell(bytes).nonce for _ in range(3)}), 3)
+    equal(tell(bytes).error, 0)
+    equal(tell(lambda mine: former[1]).error, errno.EBADMSG, "its own record is another")
+
+
+def test_rank_believes_its_own_failure_whatever_the_exchange_says():
+    fine = meeting.OUTCOME.pack(record.VERSION, 0)
+    error = refused(collsock.CollectiveError, "rank 1 did not get back what it gave",
+                    meeting.tell_outcome, lambda mine: [fine, fine], 1, 2, errno.ENOMEM)
+    equal((error.errno, error.failed_rank), (errno.EBADMSG, 1))
+
+
 # ---- errors and installation ----
 
 def test_timeout_is_both_errors():

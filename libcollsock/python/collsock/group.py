@@ -78,18 +78,21 @@ class Group(Member):
         with Ports() as ports:
             try:
                 in_user_space = isinstance(sock, user.Socket)
-                records = meeting.tell(exchange, rank, ranks, number,
-                                       ports if in_user_space else None)
+                told = meeting.tell(exchange, rank, ranks, number,
+                                    ports if in_user_space else None)
                 if sock is None:
                     raise record.cannot_join(rank, number)
-                hosts = meeting.hosts_of(records)
-                asked = request.join_request(hosts, rank, records[0].id, records[0].nonce,
-                                             records[0].key, limits, multicast)
+                hosts = meeting.hosts_of(told.records)
+                first, number = told.records[0], told.error
+                asked = request.join_request(hosts, rank, first.id, told.nonce, first.key, limits,
+                                             multicast)
                 try:
-                    backends.join(sock, asked, ports.take(hosts[rank]) if in_user_space else -1)
+                    if not number:
+                        backends.join(sock, asked,
+                                      ports.take(hosts[rank]) if in_user_space else -1)
                 except OSError as failed:
                     number = failed.errno or errno.EIO
-                meeting.tell_outcome(exchange, ranks, number)
+                meeting.tell_outcome(exchange, rank, ranks, number)
                 return cls(sock, keep_in_child)
             except BaseException:
                 if sock is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import struct
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from . import record
 from .addresses import Address, Reach
@@ -19,25 +20,43 @@ Exchange = Callable[[bytes], Sequence[bytes]]
 OUTCOME = struct.Struct("=II")
 
 
+class Told(NamedTuple):
+    """The records of all ranks, and the nonce that follows from them.
+
+    error: EBADMSG if this rank's is not what it gave to the exchange: all may be of a former run
+    """
+
+    records: list[Record]
+    nonce: int
+    error: int
+
+
 def tell(exchange: Exchange, rank: int, ranks: int, error: int,
-         ports: Ports | None = None) -> list[Record]:
-    """The records of all ranks. error: 0, or why this one cannot join. ports: in user space"""
+         ports: Ports | None = None) -> Told:
+    """What all ranks tell. error: 0, or why this one cannot join. ports: in user space"""
     if not 0 <= rank < ranks:
         raise ValueError(f"rank is {rank}, not 0 to {ranks - 1}")
-    return record.check(exchange(record.own(rank, ranks, error, ports).pack()), ranks)
+    mine = record.own(rank, ranks, error, ports).pack()
+    answers = exchange(mine)
+    records = record.check(answers, ranks)
+    return Told(records, record.nonce(records[0].key, answers),
+                errno.EBADMSG if answers[rank] != mine else 0)
 
 
-def tell_outcome(exchange: Exchange, ranks: int, error: int) -> None:
+def tell_outcome(exchange: Exchange, rank: int, ranks: int, error: int) -> None:
     """Has any rank failed to join? Then the group can do nothing, and all ranks say which."""
-    answers = exchange(OUTCOME.pack(record.VERSION, error))
+    mine = OUTCOME.pack(record.VERSION, error)
+    answers = exchange(mine)
     if len(answers) != ranks:
         raise CollectiveError(errno.EPROTO, f"the exchange gave {len(answers)} outcomes, not "
                               f"{ranks}")
-    for rank, answer in enumerate(answers):
+    if answers[rank] != mine:
+        raise record.cannot_join(rank, errno.EBADMSG)
+    for other, answer in enumerate(answers):
         if len(answer) != OUTCOME.size or OUTCOME.unpack(answer)[0] != record.VERSION:
-            raise record.strange(rank, "sent what no rank sends")
+            raise record.strange(other, "sent what no rank sends")
         if OUTCOME.unpack(answer)[1]:
-            raise record.cannot_join(rank, OUTCOME.unpack(answer)[1])
+            raise record.cannot_join(other, OUTCOME.unpack(answer)[1])
 
 
 def hosts_of(records: Sequence[Record]) -> list[Host]:

@@ -7,6 +7,7 @@ which uses another version, or that library, is recognized and named.
 from __future__ import annotations
 
 import errno
+import hmac
 import ipaddress
 import os
 import socket
@@ -22,7 +23,7 @@ from .layout import KEY_BYTES
 from .ports import Ports
 
 BYTES = 512
-VERSION = 0xc0115002  # numbers have the byte order of the host, which is so checked, too
+VERSION = 0xc0115003  # numbers have the byte order of the host, which is so checked, too
 HEAD = struct.Struct("=IIIiQQ16s32sII")
 ONE = struct.Struct("=HBB16s")
 MOST_ADDRESSES = 8
@@ -31,7 +32,9 @@ MOST_PORT = 0xffff
 
 
 class Record(NamedTuple):
-    """error: 0, or the errno for which it cannot join. Id, nonce and key of rank 0 are used.
+    """error: 0, or the errno for which it cannot join. Id and key of rank 0 are used.
+
+    fresh: drawn by each rank; the nonce of the group is made of all (nonce())
 
     port: of this rank alone, which is in user space; 0: the usual one, which ranks of a host share
     """
@@ -40,7 +43,7 @@ class Record(NamedTuple):
     ranks: int
     error: int = 0
     id: int = 0
-    nonce: int = 0
+    fresh: int = 0
     key: bytes = bytes(KEY_BYTES)
     host: bytes = bytes(32)
     port: int = 0
@@ -48,7 +51,7 @@ class Record(NamedTuple):
 
     def pack(self) -> bytes:
         """As bytes."""
-        head = HEAD.pack(VERSION, self.rank, self.ranks, self.error, self.id, self.nonce, self.key,
+        head = HEAD.pack(VERSION, self.rank, self.ranks, self.error, self.id, self.fresh, self.key,
                          self.host, self.port, len(self.addresses))
         tail = (ONE.pack(socket.AF_INET if one.address.version == 4 else socket.AF_INET6,
                          one.prefix, one.reach, one.address.packed) for one in self.addresses)
@@ -56,7 +59,7 @@ class Record(NamedTuple):
 
 
 def own(rank: int, ranks: int, error: int, ports: Ports | None = None) -> Record:
-    """The record of this rank; rank 0 draws what is random. ports: takes one, in user space."""
+    """The record of this rank; rank 0 draws id and key. ports: takes one, in user space."""
     host, found = bytes(32), []
     try:
         host, found = addresses.identity(), addresses.addresses()[:MOST_ADDRESSES]
@@ -66,12 +69,19 @@ def own(rank: int, ranks: int, error: int, ports: Ports | None = None) -> Record
         error = error or failed.errno or errno.EIO
     if not found:
         error = error or errno.EADDRNOTAVAIL
-    mine = Record(rank, ranks, error, host=host, port=ports.port if ports else 0, addresses=found)
-    if rank:
-        return mine
-    return mine._replace(id=int.from_bytes(os.urandom(8), sys.byteorder),
-                         nonce=int.from_bytes(os.urandom(8), sys.byteorder),
-                         key=os.urandom(KEY_BYTES))
+    mine = Record(rank, ranks, error, fresh=drawn(), host=host, port=ports.port if ports else 0,
+                  addresses=found)
+    return mine if rank else mine._replace(id=drawn(), key=os.urandom(KEY_BYTES))
+
+
+def drawn() -> int:
+    """A random number of 64 bits."""
+    return int.from_bytes(os.urandom(8), sys.byteorder)
+
+
+def nonce(key: bytes, answers: Sequence[bytes]) -> int:
+    """The nonce of a group: a MAC of the records of its ranks, and so new if any of them is."""
+    return int.from_bytes(hmac.digest(key, b"".join(answers), "sha256")[:8], "big")
 
 
 def address_of(data: bytes, at: int) -> Address:
@@ -88,7 +98,7 @@ def parse(data: object, rank: int, ranks: int) -> Record:
     if not isinstance(data, (bytes, bytearray)) or len(data) != BYTES:
         raise strange(rank, f"sent no record of {BYTES} bytes: the exchange has to deliver what "
                       "each rank gave it")
-    (version, its_rank, its_ranks, error, group, nonce, key, host, port,
+    (version, its_rank, its_ranks, error, group, fresh, key, host, port,
      count) = HEAD.unpack_from(data)
     if version != VERSION:
         raise strange(rank, f"has another version of the package, or the library in C "
@@ -104,7 +114,7 @@ def parse(data: object, rank: int, ranks: int) -> Record:
             raise ValueError
     except ValueError:
         raise strange(rank, "sent what no rank sends") from None
-    return Record(rank, ranks, error, group, nonce, key, host, port, found)
+    return Record(rank, ranks, error, group, fresh, key, host, port, found)
 
 
 def strange(rank: int, why: str) -> CollectiveError:
@@ -114,6 +124,9 @@ def strange(rank: int, why: str) -> CollectiveError:
 
 def cannot_join(rank: int, error: int) -> CollectiveError:
     """The error of a rank."""
+    if error == errno.EBADMSG:
+        return CollectiveError(error, f"rank {rank} did not get back what it gave to the exchange, "
+                               "which must not alter anything", rank)
     why = ADVICE.get(error, os.strerror(error))
     return CollectiveError(error, f"rank {rank} cannot join: {why}", rank)
 
