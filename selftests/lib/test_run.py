@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -64,6 +65,29 @@ def more_ranks_than_ports(_):
         in done.stderr, shows(done)
 
 
+def is_taken(port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as another:
+        try:
+            another.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def the_port_of_a_rank_that_was_killed(_):
+    """The other rank may send to it."""
+    with subprocess.Popen([COMMAND, "run", "--local", "2", "--", "sh", "-c",
+                           "test $COLLSOCK_RANK = 1 && kill -KILL $$; read line"],
+                          env=environment(COLLSOCK_USER_PORTS="17702-17703"), text=True,
+                          stdin=subprocess.PIPE, stderr=subprocess.PIPE) as ranks:
+        said = ranks.stderr.readline()
+        during = [is_taken(port) for port in (17702, 17703)]
+        ranks.communicate(timeout=120)
+    after = [is_taken(port) for port in (17702, 17703)]
+    return "rank 1 was ended by signal 9" in said and all(during) and not any(after), \
+        f"{said!r}, taken {during}, then {after}"
+
+
 def a_backend_that_is_none(_):
     done = run("run", "--local", "2", "--", "true", settings={"COLLSOCK_BACKEND": "usr"})
     return done.returncode == 125 and "none of kernel, user, auto" in done.stderr, shows(done)
@@ -121,6 +145,8 @@ TESTS = {
     "a user without privilege runs ranks": another_user,
     "ranks that meet over TCP": ranks_that_meet,
     "more ranks than ports are refused": more_ranks_than_ports,
+    "the port of a rank that was killed is not free while others run":
+        the_port_of_a_rank_that_was_killed,
     "a backend that is none is refused": a_backend_that_is_none,
     "a socket that cannot be opened is told as such": too_few_descriptors,
     "a program that wants another backend than its launcher": a_program_that_wants_another,

@@ -22,16 +22,15 @@ USUAL = {name: value for name, value in os.environ.items()
     "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18000-18099",
     "LD_LIBRARY_PATH": str(OUTPUT / "library"),
     "PYTHONPATH": str(TREE / "libcollsock/python"), "PYTHONDONTWRITEBYTECODE": "1"}
-# A barrier of all; then rank 1 is late until it is told to go on. With ports, no rank counts as dead
-# while the test lasts.
+# A barrier of all; then rank 1 is late until it is told to go on. Where ranks are patient, none counts
+# as dead while the test lasts.
 PROGRAM = """
-import collsock, os, signal
-if "PORTS" in os.environ:
-    hosts = [("127.0.0.1", int(port)) for port in os.environ["PORTS"].split()]
-    group = collsock.join(hosts, int(os.environ["COLLSOCK_RANK"]), nonce=int(os.environ["NONCE"]),
-                          key=b"k" * 16, liveness_ms=600000)
-else:
-    group = collsock.join_env()
+import collsock, os, signal, struct
+from collsock import launch
+if "PATIENT" in os.environ:
+    taken = launch.take_request()
+    launch.take_request = lambda: taken[:60] + struct.pack("=I", 600000) + taken[64:]
+group = collsock.join_env()
 group.barrier()
 print(group.rank, os.getpid(), flush=True)
 if group.rank == 1:
@@ -59,22 +58,12 @@ def shown(folder, *words, status=0):
     return json.loads(run(folder, "-j", *words, status=status).stdout)
 
 
-def free_ports(count):
-    taken = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for one in taken:
-        one.bind(("", 0))
-    ports = " ".join(str(one.getsockname()[1]) for one in taken)
-    for one in taken:
-        one.close()
-    return ports
-
-
 class Ranks:
     """Three ranks, of which rank 1 is late. Other programs of this user may have groups, too."""
 
     def __init__(self, folder, patient=False, stay=False):
         self.folder, self.pids = folder, {}
-        settings = {"PORTS": free_ports(3), "NONCE": str(time.time_ns())} if patient else {}
+        settings = {"PATIENT": "1"} if patient else {}
         settings |= {"STAY": "1"} if stay else {}
         self.all = subprocess.Popen(
             [COMMAND, "run", "--local", "3", "--", sys.executable, "-c", BLOCKED], text=True,

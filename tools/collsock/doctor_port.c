@@ -12,8 +12,10 @@ static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 	static const char advice[] =
 		"end it, then collsock set hold_port 1; or collsock set port NUMBER, on all hosts";
 	struct process process;
+	uint64_t pid;
 
-	process_read(&process, port_find_process(holder->inode));
+	port_find_process(holder->inode, &pid);
+	process_read(&process, pid);
 	if (*process.command)
 		doctor_say(d, DOCTOR_PROBLEM, advice,
 			   "no group can be joined: another program holds UDP port %u: %s (pid %ju)",

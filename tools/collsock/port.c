@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "port.h"
+#include "process.h"
 #include "text.h"
 
 #define LINE_BYTES	512
@@ -56,19 +57,33 @@ static bool port_process_has(const char *pid, const char *socket)
 	return found;
 }
 
-uint64_t port_find_process(unsigned long inode)
+static bool port_is_keeper(uint64_t pid)
+{
+	struct process process;
+
+	process_read(&process, pid);
+	return !strcmp(process.command, PORT_KEEPER);
+}
+
+bool port_find_process(unsigned long inode, uint64_t *pid)
 {
 	DIR *processes = opendir("/proc");
 	char socket[TEXT_BYTES];
 	struct dirent *entry;
-	uint64_t pid = 0;
+	bool known = false;
 
+	*pid = 0;
 	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
-	while (processes && !pid && (entry = readdir(processes)))
-		if (isdigit((unsigned char)*entry->d_name) &&
-		    port_process_has(entry->d_name, socket))
-			pid = strtoull(entry->d_name, NULL, 10);
+	while (processes && !*pid && (entry = readdir(processes))) {
+		if (!isdigit((unsigned char)*entry->d_name) ||
+		    !port_process_has(entry->d_name, socket))
+			continue;
+		known = true;
+		*pid = strtoull(entry->d_name, NULL, 10);
+		if (port_is_keeper(*pid))
+			*pid = 0;
+	}
 	if (processes)
 		closedir(processes);
-	return pid;
+	return known;
 }

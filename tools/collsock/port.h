@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Name of the process that keeps the sockets of the ranks that it has started, so that no other
+ * user can take the port of one that was killed. The rank is another process.
+ */
+#define PORT_KEEPER "collsock run"
+
 /**
  * struct port_holder - a socket that is bound to the port
  * @inode: number of the socket
@@ -19,7 +25,10 @@ struct port_holder {
 /* Does a socket hold the port? */
 bool port_find_holder(unsigned int port, struct port_holder *holder);
 
-/* A process that has the socket open, or 0: others' files are for root alone. */
-uint64_t port_find_process(unsigned long inode);
+/*
+ * A process that has the socket open. @pid: out: its number; 0 if only the one that keeps it has.
+ * Return: whether that is known: others' files are for root alone.
+ */
+bool port_find_process(unsigned long inode, uint64_t *pid);
 
 #endif

@@ -15,6 +15,7 @@
 #include "launch_find.h"
 #include "launch_prepare.h"
 #include "meeting_self.h"
+#include "port.h"
 #include "run.h"
 #include "start.h"
 #include "user_port.h"
@@ -85,7 +86,8 @@ static int run_rank(char **words)
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
  * @pid: of each
- * @socket: of each in user space, until it has begun; else -1
+ * @socket: of each in user space, else -1. All are kept until this process ends: the port of a rank
+ *	that is killed would be free at once, and the others send to it for a while.
  */
 struct run {
 	uint32_t	ranks;
@@ -156,8 +158,6 @@ static void run_start(struct run *run, uint32_t rank, const struct collsock_grou
 		err(RUN_FAILED, "rank %u", rank);
 	if (run->pid[rank]) {
 		close(fd);
-		if (run->socket[rank] >= 0)
-			close(run->socket[rank]);
 		run->running++;
 		return;
 	}
@@ -268,6 +268,7 @@ static int run_all(uint32_t ranks, char **words)
 		errx(RUN_FAILED, "no rank can have a socket: %s", strerror(-error));
 	run_check_loopback();
 	group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
+	prctl(PR_SET_NAME, PORT_KEEPER);
 	run_block_signals(&blocked, &usual);
 	for (rank = 0; rank < ranks; rank++)
 		run_start(&run, rank, group, &usual, words);

@@ -234,10 +234,10 @@ static bool siblings_find_mute(const struct siblings *s, struct report_rank *fou
 	if (!siblings_is_near(s, host))
 		return false;
 	if (port_find_holder(siblings_port(host), &holder)) {
-		pid = port_find_process(holder.inode);
-		if (!pid)
+		if (!port_find_process(holder.inode, &pid))
 			return false;
-		state = userspace_has_process(pid) ? "joined" : "absent";
+		if (pid)
+			state = userspace_has_process(pid) ? "joined" : "absent";
 	}
 	*found = (struct report_rank){
 		.mute = strcmp(state, "absent"),
