@@ -4,6 +4,7 @@
  * words, the format of text. The kernel's replies are written as JSON here, by which they become
  * attributes.
  */
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -24,6 +25,12 @@
 
 #define SELF 0
 #define LIVENESS_MS 3000
+
+/* Linux has such names: of the bytes of a name it refuses '/', ':' and white space only. */
+char *if_indextoname(unsigned int index, char name[IF_NAMESIZE])
+{
+	return index == 7 ? strcpy(name, "a\033[2J") : NULL;
+}
 
 static __u64 named(const char *const *names, const char *name)
 {
@@ -589,6 +596,16 @@ TEST(the_program_that_manages_the_rules_is_recognised)
 	EXPECT_EQ(FIREWALL_OF_UFW, firewall_keeper_of("\t\tcounter jump ufw-user-input\n"));
 	EXPECT_EQ(FIREWALL_OF_NOBODY, firewall_keeper_of("table inet filter {\n"));
 	EXPECT_EQ(FIREWALL_OF_NOBODY, firewall_keeper_of(":INPUT DROP [0:0]\n"));
+}
+
+TEST(name_of_an_interface_does_not_control_the_terminal)
+{
+	char text[REPLY_ADDRESS_BYTES] = "fe80::1", other[REPLY_ADDRESS_BYTES] = "fe80::1";
+
+	reply_add_scope(text, 7);
+	EXPECT_STREQ("fe80::1%a?[2J", text);
+	reply_add_scope(other, 8);
+	EXPECT_STREQ("fe80::1%8", other);
 }
 
 TEST_HARNESS_MAIN

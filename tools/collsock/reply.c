@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "reply.h"
+#include "text.h"
 
 void replies_add(struct replies *all, const struct reply *reply)
 {
@@ -111,5 +112,6 @@ void reply_add_scope(char text[REPLY_ADDRESS_BYTES], uint64_t index)
 
 	if (!if_indextoname(index, name))
 		snprintf(name, sizeof(name), "%u", (unsigned int)index);
+	text_clean(name);
 	snprintf(text + length, REPLY_ADDRESS_BYTES - length, "%%%s", name);
 }
