@@ -79,6 +79,30 @@ def test_version_is_that_of_the_library():
     equal(collsock.__version__, re.search(r'COLLSOCK_VERSION\s+"(.*)"', header)[1])
 
 
+FORGED = """
+import socket, time
+from collsock import netlink
+NAME = netlink.GENL_HEAD.pack(netlink.CTRL_GETFAMILY, 1, 0) + netlink.attribute(2, b"nlctrl\\0")
+REPLY = netlink.GENL_HEAD.pack(1, 2, 0) + netlink.attribute(1, bytes(2))
+with netlink.Netlink(netlink.GENERIC, time.monotonic() + 60) as asking, \\
+        socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, netlink.GENERIC) as another:
+    asking.socket.bind((0, 0))
+    for kind, content in (netlink.GENL_ID_CTRL, REPLY), (netlink.DONE, bytes(4)):
+        head = netlink.HEAD.pack(netlink.HEAD.size + len(content), kind, 0, 1, 0)
+        another.sendto(head + content, asking.socket.getsockname())
+    for content in asking.ask(netlink.GENL_ID_CTRL, netlink.ACK, NAME):
+        print(int.from_bytes(netlink.answer_of(content)[1][0], "little"))
+"""
+
+
+def test_messages_of_processes_are_not_the_kernels():
+    """Who administers a namespace sends them; here, of its own."""
+    if subprocess.run(["unshare", "-rn", "true"], check=False, capture_output=True).returncode:
+        return
+    equal(run("unshare", "-rn", "/usr/bin/python3", "-c", FORGED,
+              env=os.environ | {"PYTHONPATH": str(PACKAGE)}).split(), ["16"])
+
+
 # ---- the request ----
 
 def asked(hosts, rank=0, key=bytes(range(16)), **limits):

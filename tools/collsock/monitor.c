@@ -259,7 +259,8 @@ static int monitor_on_message(struct nl_msg *message, void *context)
 
 	if (header->nlmsg_type == GENL_ID_CTRL)
 		monitor_on_family(n, header);
-	else if (header->nlmsg_type == n->family && head->cmd == COLLSOCK_CMD_NOTICE)
+	else if (header->nlmsg_type == n->family && genlmsg_valid_hdr(header, 0) &&
+		 head->cmd == COLLSOCK_CMD_NOTICE)
 		monitor_on_notice(head);
 	return NL_OK;
 }

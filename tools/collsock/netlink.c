@@ -15,6 +15,7 @@
 
 #include "command.h"
 #include "netlink.h"
+#include "text.h"
 #include "userspace.h"
 
 #define RECEIVE_BYTES	1048576
@@ -25,14 +26,33 @@
 /**
  * struct exchange - a request, and what is received
  * @n: the connection
+ * @sequence: number of the request
  * @awaits_reply: not only an acknowledgment
+ * @answered: by the kernel
  * @replies: the replies
  */
 struct exchange {
 	struct netlink	*n;
+	uint32_t	sequence;
 	bool		awaits_reply;
+	bool		answered;
 	struct replies	replies;
 };
+
+/* ---- the connection ---- */
+
+/* Processes that administer the namespace can send to any socket in it. */
+static bool netlink_is_from_kernel(struct nl_msg *message)
+{
+	return !nlmsg_get_src(message)->nl_pid;
+}
+
+/* Any message, also of those that libnl reads by itself, and of events */
+static int netlink_on_any(struct nl_msg *message, void *context)
+{
+	(void)context;
+	return netlink_is_from_kernel(message) ? NL_OK : NL_SKIP;
+}
 
 int netlink_connect(struct netlink *n)
 {
@@ -41,6 +61,7 @@ int netlink_connect(struct netlink *n)
 	*n = (struct netlink){ .socket = nl_socket_alloc() };
 	if (!n->socket)
 		err(EXIT_ERROR, "netlink");
+	nl_socket_modify_cb(n->socket, NL_CB_MSG_IN, NL_CB_CUSTOM, netlink_on_any, NULL);
 	if (genl_connect(n->socket)) {
 		n->error = errno;
 		return n->error;
@@ -108,6 +129,7 @@ static void netlink_take_text(struct netlink *n, const void *attributes, int byt
 
 	if (text)
 		nla_strlcpy(n->text, text, sizeof(n->text));
+	text_clean(n->text);
 }
 
 /* A negative acknowledgment, which may contain the request, followed by attributes */
@@ -144,7 +166,18 @@ static int netlink_on_finish(struct nl_msg *message, void *context)
 	return NL_STOP;
 }
 
-/* There is one request at a time; libnl counts only those that are acknowledged. */
+/* Before all others: messages of processes, and those about an earlier request, are ignored. */
+static int netlink_on_message(struct nl_msg *message, void *context)
+{
+	struct exchange *x = context;
+
+	if (!netlink_is_from_kernel(message) || nlmsg_hdr(message)->nlmsg_seq != x->sequence)
+		return NL_SKIP;
+	x->answered = true;
+	return NL_OK;
+}
+
+/* libnl counts only those that are acknowledged. */
 static int netlink_on_sequence(struct nl_msg *message, void *context)
 {
 	(void)message;
@@ -162,9 +195,12 @@ static int netlink_on_acknowledgment(struct nl_msg *message, void *context)
 static int netlink_on_reply(struct nl_msg *message, void *context)
 {
 	struct genlmsghdr *head = nlmsg_data(nlmsg_hdr(message));
-	struct reply reply = reply_message(head);
 	struct exchange *x = context;
+	struct reply reply;
 
+	if (!genlmsg_valid_hdr(nlmsg_hdr(message), 0))
+		return NL_SKIP;
+	reply = reply_message(head);
 	if (x->awaits_reply && head->cmd != COLLSOCK_CMD_DUMP_BEGUN)
 		replies_add(&x->replies, &reply);
 	return NL_OK;
@@ -179,16 +215,19 @@ static int netlink_exchange(struct netlink *n, struct nl_msg *message, struct ex
 	if (!cb)
 		errx(EXIT_ERROR, "no memory for a request");
 	x->n = n;
+	x->answered = false;
 	replies_free(&x->replies);
 	n->error = 0;
 	*n->text = '\0';
 	nl_cb_err(cb, NL_CB_CUSTOM, netlink_on_error, x);
+	nl_cb_set(cb, NL_CB_MSG_IN, NL_CB_CUSTOM, netlink_on_message, x);
 	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, netlink_on_sequence, NULL);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, netlink_on_reply, x);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, netlink_on_finish, x);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, netlink_on_acknowledgment, x);
 	status = nl_send_auto(n->socket, message);
-	if (status >= 0)
+	x->sequence = nlmsg_hdr(message)->nlmsg_seq;
+	while (status >= 0 && !x->answered)
 		status = nl_recvmsgs(n->socket, cb);
 	nl_cb_put(cb);
 	return status;

@@ -38,13 +38,13 @@ def attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         data = data[(length + 3) & ~3:]
 
 
-def messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """All messages that were received together: type and content."""
+def messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """All messages that were received together: type, number of the request, content."""
     while len(data) >= HEAD.size:
-        length, kind, _, _, _ = HEAD.unpack_from(data)
+        length, kind, _, sequence, _ = HEAD.unpack_from(data)
         if not HEAD.size <= length <= len(data):
             raise OSError(errno.EBADMSG, "an answer of netlink is not understood")
-        yield kind, data[HEAD.size:length]
+        yield kind, sequence, data[HEAD.size:length]
         data = data[(length + 3) & ~3:]
 
 
@@ -54,7 +54,7 @@ class Netlink:
     ROOM = 1 << 17
 
     def __init__(self, protocol: int, deadline: float) -> None:
-        self.deadline = deadline
+        self.deadline, self.requests = deadline, 0
         self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC,
                                     protocol)
 
@@ -66,16 +66,27 @@ class Netlink:
 
     def ask(self, kind: int, flags: int, body: bytes) -> Iterator[bytes]:
         """The content of each answer."""
-        self.socket.send(HEAD.pack(HEAD.size + len(body), kind, REQUEST | flags, 1, 0) + body)
+        self.requests += 1
+        asked = self.requests
+        self.socket.send(HEAD.pack(HEAD.size + len(body), kind, REQUEST | flags, asked, 0) + body)
         while True:
-            self.socket.settimeout(max(0.001, self.deadline - time.monotonic()))
-            for told, content in messages(self.socket.recv(self.ROOM)):
+            for told, sequence, content in messages(self.receive()):
+                if sequence != asked:
+                    continue
                 if told in (ERROR, DONE):
                     number, = struct.unpack_from("=i", content)
                     if number:
                         raise OSError(-number, os.strerror(-number))
                     return
                 yield content
+
+    def receive(self) -> bytes:
+        """What the kernel sends. Processes that administer the namespace can send, too."""
+        while True:
+            self.socket.settimeout(max(0.001, self.deadline - time.monotonic()))
+            data, (sender, _) = self.socket.recvfrom(self.ROOM)
+            if not sender:
+                return data
 
     def collsock_family(self) -> int:
         """The number of the generic netlink family."""
@@ -101,7 +112,7 @@ def answer_of(content: bytes) -> Answer:
 
 def answers_in(report: bytes, command: int) -> list[Answer]:
     """Those of that command in a report of ranks in user space."""
-    return [answer_of(content) for _, content in messages(report) if content[0] == command]
+    return [answer_of(content) for _, _, content in messages(report) if content[0] == command]
 
 
 def number(found: Answer, kind: int) -> int | None:
