@@ -171,6 +171,10 @@ def test_key_file_that_is_none_is_refused():
         path.chmod(0o640)
         refused(PermissionError, "chmod 600", collsock.key_from_file, path)
         path.chmod(0o600)
+        if os.geteuid() == 0:
+            os.chown(path, 1234, -1)
+            refused(PermissionError, "another user's file", collsock.key_from_file, path)
+            os.chown(path, 0, -1)
         for text, words in (("00" * 16, "a key of zeros"), ("ab" * 15, "32 hexadecimal"),
                             ("zz" * 16, "32 hexadecimal"), ("ab" * 40, "32 hexadecimal")):
             path.write_text(text, encoding="ascii")

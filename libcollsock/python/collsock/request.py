@@ -131,14 +131,17 @@ def open_nonblocking(path: str, flags: int) -> int:
 
 
 def key_from_file(path: str | os.PathLike[str]) -> bytes:
-    """A key from a file of 32 hexadecimal digits that only its owner may access, as
-    `collsock keygen` writes it."""
+    """A key from a file of 32 hexadecimal digits that only its owner, this user or root, may
+    access, as `collsock keygen` writes it."""
     with open(path, encoding="ascii", opener=open_nonblocking) as lines:
         status = os.fstat(lines.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ValueError(f"{os.fspath(path)}: a key is in a plain file")
         if stat.S_IMODE(status.st_mode) & 0o077:
             raise PermissionError(errno.EPERM, "others can read the key: chmod 600",
+                                  os.fspath(path))
+        if status.st_uid not in (os.geteuid(), 0):
+            raise PermissionError(errno.EPERM, "another user's file: its owner can read the key",
                                   os.fspath(path))
         text = lines.read(4 * layout.KEY_BYTES).strip()
     if not re.fullmatch("[0-9a-fA-F]{32}", text):
