@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #define LINE_BYTES	512
 #define PATIENCE_S	2	/* for a process that is delayed */
 #define SEALS		(F_SEAL_SHRINK | F_SEAL_WRITE)
+#define MOST_BYTES	(64 << 20)	/* of a report, which is copied */
 
 /* ---- a report ---- */
 
@@ -29,7 +29,7 @@ static void ask_read(const struct user_ask *ask, int file, pid_t pid)
 	void *report;
 
 	if (seals < 0 || (seals & SEALS) != SEALS || fstat(file, &status) || !status.st_size ||
-	    status.st_size > INT_MAX)
+	    status.st_size > MOST_BYTES)
 		return;
 	report = mmap(NULL, status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
 	if (report == MAP_FAILED)

@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import socket
+import struct
 import subprocess
 import sys
 
@@ -206,6 +207,33 @@ def test_ranks_of_other_processes_are_known_to_be_late_at_once():
         program.stdout.close()
 
 
+def report_message(command, *found):
+    content = netlink.GENL_HEAD.pack(command, 1, 0) + b"".join(
+        netlink.attribute(kind, value) for kind, value in found)
+    return netlink.HEAD.pack(netlink.HEAD.size + len(content), 0, 0, 0, 0) + content
+
+
+def test_report_that_is_none_does_not_hide_a_time_out():
+    """Other processes of this user report, whatever they are."""
+    with Ranks(2) as ranks:
+        late = ranks[0].post_barrier()
+        this_group = ((missing.GroupAttribute.ID, struct.pack("=Q", ranks[0].id)),
+                      (missing.GroupAttribute.NONCE, struct.pack("=Q", ranks[0].nonce)))
+        real = user.report
+        try:
+            for report in (netlink.HEAD.pack(netlink.HEAD.size, 0, 0, 0, 0),
+                           netlink.HEAD.pack(netlink.HEAD.size + 1, 0, 0, 0, 0),
+                           report_message(missing.RANK_GET,
+                                          (missing.RankAttribute.RANK, bytes(4))),
+                           report_message(missing.GROUP_GET, *this_group)):
+                user.report = lambda told=report: told
+                refused(collsock.CollectiveTimeout, "", late.wait, timeout=0.1)
+        finally:
+            user.report = real
+        ranks[1].barrier()
+        late.wait()
+
+
 def test_forked_child_has_no_rank_whatever_it_keeps():
     with Ranks(2, keep_in_child=True) as ranks:
         child = os.fork()
@@ -234,5 +262,5 @@ if __name__ == "__main__":
     sys.path.insert(0, str(PACKAGE))
     import collsock
     import tap
-    from collsock import backend
+    from collsock import backend, missing, netlink, user
     sys.exit(tap.run(tap.named(globals())))

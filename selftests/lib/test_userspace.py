@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -236,10 +237,12 @@ def test_answer_that_is_none_is_ignored(folder):
     with socket.socket(socket.AF_UNIX) as fake:
         fake.bind(str(folder / "collsock/1"))
         fake.listen()
+        group = struct.pack("=I12xBBHHHIHHQ", 40, 4, 1, 0, 8, 1, 1 << 31, 12, 2, 7)
         for report, seals in ((os.urandom(4096), 15), (b"", 15), (os.urandom(64), 0),
                               (b"\xff\xff\xff\xff" + bytes(60), 15), (bytes(64), 15),
                               (b"\x14\0\0\0" + bytes(12) + b"\4\1\0\0", 15),
-                              (b"\x20\0\0\0" + bytes(12) + b"\4\1\0\0" + b"\xff" * 12, 15)):
+                              (b"\x20\0\0\0" + bytes(12) + b"\4\1\0\0" + b"\xff" * 12, 15),
+                              (group + bytes(64 << 20), 15)):
             asking = subprocess.Popen([COMMAND, "-j", "group"], stdout=subprocess.PIPE,
                                       env=USUAL | {"XDG_RUNTIME_DIR": str(folder)})
             for _ in range(2):  # first whether anybody is there

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import struct
 import sys
 import time
 
@@ -86,9 +87,13 @@ def ranks_missing(group_id: int, nonce: int) -> dict[int, str] | None:
 def ranks_missing_in_user_space(group_id: int, nonce: int, rank: int) -> dict[int, str] | None:
     """The same of a rank of this process, as all processes of this user on this machine know."""
     try:
-        report = user.report()
-    except OSError:
+        return ranks_missing_in(user.report(), group_id, nonce, rank)
+    except (OSError, LookupError, struct.error):  # a process reports what is none
         return None
+
+
+def ranks_missing_in(report: bytes, group_id: int, nonce: int, rank: int) -> dict[int, str] | None:
+    """The same, in a report."""
     groups = {group[GroupAttribute.HANDLE][0]: group for group in answers_in(report, GROUP_GET)
               if find_group([group], group_id, nonce)}
     here = {number(answer, RankAttribute.RANK): answer for answer in answers_in(report, RANK_GET)

@@ -112,7 +112,8 @@ def answer_of(content: bytes) -> Answer:
 
 def answers_in(report: bytes, command: int) -> list[Answer]:
     """Those of that command in a report of ranks in user space."""
-    return [answer_of(content) for _, _, content in messages(report) if content[0] == command]
+    return [answer_of(content) for _, _, content in messages(report)
+            if len(content) >= GENL_HEAD.size and content[0] == command]
 
 
 def number(found: Answer, kind: int) -> int | None:
