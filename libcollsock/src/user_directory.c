@@ -53,6 +53,29 @@ int user_directory_open(unsigned int which, bool make)
 	return err ? err : fd;
 }
 
+bool user_directory_refused(char path[PATH_MAX], uid_t *owner)
+{
+	char name[PATH_MAX];
+	bool refused = false;
+	unsigned int which;
+	struct stat status;
+	int fd;
+
+	for (which = 0; which < USER_DIRECTORIES; which++) {
+		fd = user_directory_open(which, false);
+		if (fd >= 0) {
+			close(fd);
+			return false;
+		}
+		if (directory_name(which, name) || lstat(name, &status))
+			continue;
+		memcpy(path, name, sizeof(name));
+		*owner = status.st_uid;
+		refused = true;
+	}
+	return refused;
+}
+
 socklen_t user_directory_address(int directory, const char *name, struct sockaddr_un *address)
 {
 	memset(address, 0, sizeof(*address));

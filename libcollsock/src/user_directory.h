@@ -7,7 +7,9 @@
 #ifndef COLLSOCK_USER_DIRECTORY_H
 #define COLLSOCK_USER_DIRECTORY_H
 
+#include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 #include <sys/un.h>
 
 /* $XDG_RUNTIME_DIR/collsock, or /run/user/UID/collsock; and /tmp/collsock-UID */
@@ -29,6 +31,12 @@
  * negative errno.
  */
 int user_directory_open(unsigned int which, bool make);
+
+/*
+ * Is there no directory but what is in the place of one, and cannot be used? Then nobody finds ranks
+ * that are there. @path, @owner: out: of that
+ */
+bool user_directory_refused(char path[PATH_MAX], uid_t *owner);
 
 /* The address of a socket of that name in an open directory, whose path may be too long for one */
 socklen_t user_directory_address(int directory, const char *name, struct sockaddr_un *address);

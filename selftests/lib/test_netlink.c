@@ -30,6 +30,11 @@ bool userspace_is_there(void)
 	return false;
 }
 
+char *userspace_hidden(void)
+{
+	return NULL;
+}
+
 bool userspace_has(uint32_t handle)
 {
 	return false;

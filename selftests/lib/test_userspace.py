@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import struct
@@ -229,6 +230,33 @@ def test_folder_that_others_could_change_is_not_used(folder):
         os.chown(place, NOBODY, NOBODY)
         is_shown_elsewhere()
         equal(list(place.iterdir()), [], "another user's")
+
+
+def test_folder_of_another_user_is_named(folder):
+    """In /tmp anybody can be the first; here, before a user whose ranks have no other."""
+    if os.geteuid() or os.path.exists("/sys/module/collsock"):
+        return
+    user = 100000 + os.getpid()
+    place = pathlib.Path(f"/tmp/collsock-{user}")
+    folder.chmod(0o755)
+    command = shutil.copy(COMMAND, folder)
+
+    def says(*words):
+        return subprocess.run([command, *words], user=user, group=user, extra_groups=[], text=True,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=USUAL | {"XDG_RUNTIME_DIR": "/nowhere"}).stdout
+
+    assert "no rank of yours is in a group" in says("wait"), says("wait")
+    place.mkdir()
+    try:
+        os.chown(place, NOBODY, NOBODY)
+        for mode in 0o700, 0o755:
+            place.chmod(mode)
+            for said in says("wait"), says("doctor"):
+                assert f"{place} belongs to user {NOBODY}" in said, said
+                assert "no rank of yours" not in said, said
+    finally:
+        place.rmdir()
 
 
 def test_answer_that_is_none_is_ignored(folder):

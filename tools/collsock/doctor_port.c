@@ -6,6 +6,7 @@
 #include "port.h"
 #include "process.h"
 #include "user_port.h"
+#include "userspace.h"
 
 static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 {
@@ -40,7 +41,12 @@ static unsigned int port_count_taken(unsigned int first, unsigned int last)
 void doctor_user_space(struct doctor *d)
 {
 	unsigned int first, last, ports, taken;
+	char *hidden = userspace_hidden();
 
+	if (hidden)
+		doctor_say(d, DOCTOR_WARNING, USERSPACE_HIDDEN_ADVICE,
+			   "ranks in user space cannot be seen: %s", hidden);
+	free(hidden);
 	if (user_ports_range(&first, &last)) {
 		doctor_say(d, DOCTOR_PROBLEM, "unset it, or set it to 7608-7871, for instance",
 			   "no rank can begin in user space: COLLSOCK_USER_PORTS is not FIRST-LAST");

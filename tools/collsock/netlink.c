@@ -95,12 +95,23 @@ void netlink_open(struct netlink *n)
 	}
 }
 
+noreturn static void netlink_nobody_is_there(void)
+{
+	const char *hidden = userspace_hidden();
+
+	if (hidden)
+		errx(EXIT_ERROR,
+		     "the module is not loaded (modprobe collsock), and ranks in user space cannot be seen: %s: "
+		     USERSPACE_HIDDEN_ADVICE, hidden);
+	errx(EXIT_ERROR,
+	     "the module is not loaded (modprobe collsock), and no rank of yours is in a group in user space: collsock doctor says more; ranks that have not joined yet say themselves whom they wait for");
+}
+
 void netlink_open_to_look(struct netlink *n)
 {
 	if (netlink_connect(n) && !userspace_is_there()) {
 		if (n->error == ENOENT)
-			errx(EXIT_ERROR,
-			     "the module is not loaded (modprobe collsock), and no rank of yours is in a group in user space: collsock doctor says more; ranks that have not joined yet say themselves whom they wait for");
+			netlink_nobody_is_there();
 		netlink_close(n);
 		netlink_open(n);
 	}

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <unistd.h>
+
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
 #include <linux/collsock_netlink.h>
 
+#include "text.h"
 #include "user_ask.h"
 #include "user_directory.h"
 #include "userspace.h"
@@ -50,6 +53,19 @@ bool userspace_is_there(void)
 	const struct user_ask ask = { .take = NULL };
 
 	return user_ask(&ask);
+}
+
+char *userspace_hidden(void)
+{
+	char path[PATH_MAX];
+	uid_t owner;
+
+	if (!user_directory_refused(path, &owner))
+		return NULL;
+	text_clean(path);
+	if (owner == geteuid())
+		return text_format("others may use %s, so no rank does", path);
+	return text_format("%s belongs to user %u, so no rank uses it", path, owner);
 }
 
 bool userspace_has_process(uint64_t pid)

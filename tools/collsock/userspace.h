@@ -14,6 +14,14 @@
 /* Has any process of this user ranks in user space? */
 bool userspace_is_there(void);
 
+/*
+ * Why ranks of this user may be there and not be seen: the folder for their sockets cannot be used.
+ * The text must be freed; NULL if it can, or there is another
+ */
+char *userspace_hidden(void);
+
+#define USERSPACE_HIDDEN_ADVICE "set XDG_RUNTIME_DIR to a folder of yours, for ranks and command"
+
 /* Has this process? It may not reply. */
 bool userspace_has_process(uint64_t pid);
 
