@@ -2,6 +2,7 @@
 """Measurements in a test machine: runs cases there, and adds up their figures."""
 
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -70,6 +71,15 @@ def boot_command(name, command, *options, limit_seconds, most_stolen=1.0):
 def newest_kernel():
     return subprocess.run([TREE / "tools/vm/kver"], stdout=subprocess.PIPE, text=True,
                           check=True).stdout.strip()
+
+
+def measuring_module(name):
+    """Build the module that measures something itself; its path."""
+    built = subprocess.run([TREE / "tools/vm/build-module", newest_kernel(),
+                            f"COLL_{name.upper()}=1"],
+                           env={**os.environ, "BUILD_FOLDER": str(TREE / "build" / name)},
+                           stdout=subprocess.PIPE, text=True, check=True)
+    return built.stdout.strip()
 
 
 def mean(figures, name):
