@@ -27,7 +27,11 @@ FOLDS = {
     "sum of int8": (4, 1),
 }
 COUNTS = 8, 16, 32, 128, 256
-BOUNDED, BOUND_COUNT, BOUND = ("sum of doubles", "product of doubles"), 128, 6
+# For each of 128 doubles: the goal, and what is accepted. Minimum and maximum have missed it: they
+# may take a little more than the 7.5 and 8.0 that are recorded
+GOAL, BOUND_COUNT = 6, 128
+BOUNDS = {"sum of doubles": GOAL, "product of doubles": GOAL, "min of doubles": 8.0,
+          "max of doubles": 8.5}
 
 
 def fold_faults():
@@ -37,20 +41,22 @@ def fold_faults():
     costs = {tuple(case): cost for *case, cost in boot_command(
         "fold", [str(HERE / "fold-inside"), json.dumps(cases)], "--icount", "--module",
         measuring_module("folds"), limit_seconds=LIMIT_SECONDS)}
-    print(f"""
+    print("""
 Guest instructions of a fold in an event context, for each element: in integer code, and where
-vector instructions are permitted, with the saving of registers. At most {BOUND} are accepted
-for sums and products of {BOUND_COUNT} doubles.
+vector instructions are permitted, with the saving of registers.
 """)
     print("fold                 " + "".join(f"{count:>16}" for count in COUNTS))
-    faults = []
+    bounded = {}
     for name, numbers in FOLDS.items():
         each = {(count, permitted): costs[(*numbers, count, permitted)] / count
                 for count in COUNTS for permitted in (0, 1)}
         print(f"{name:21}" + "".join(f"{each[count, 0]:9.1f}{each[count, 1]:7.1f}"
                                      for count in COUNTS))
-        if name in BOUNDED and each[BOUND_COUNT, 1] > BOUND:
-            faults.append(f"{name}: {each[BOUND_COUNT, 1]:.1f} instructions for each of "
-                          f"{BOUND_COUNT}, at most {BOUND} are accepted")
+        if name in BOUNDS:
+            bounded[name] = each[BOUND_COUNT, 1]
+    print(f"\nOf {BOUND_COUNT} doubles, beside the goal of {GOAL} and the most that is accepted:")
+    for name, cost in bounded.items():
+        print(f"{name:21}{cost:9.1f}{BOUNDS[name]:7.1f}")
     print(flush=True)
-    return faults
+    return [f"{name}: {cost:.1f} instructions for each of {BOUND_COUNT}, at most {BOUNDS[name]} "
+            "are accepted" for name, cost in bounded.items() if cost > BOUNDS[name]]
