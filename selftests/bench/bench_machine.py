@@ -15,6 +15,9 @@ OUT = TREE / "build/bench"
 VM_LIMIT_SECONDS = 900
 # Where others have more of the processors' time, times mean nothing
 MOST_STOLEN = 0.05
+# Hosts that share a CPU get slices of it, as if each had a slower one of its own
+SLICE_US = 50
+ACK_DELAY_US = 2000  # the module's default
 
 
 def results_of(name):
@@ -47,6 +50,12 @@ def machine(name, cases, *options, slice_us=None, limit_seconds=VM_LIMIT_SECONDS
 def boot(name, cases, *options, **more):
     """Run the cases in one test machine; returns them with their figures."""
     return figures_of(name, machine(name, cases, *options, **more).wait())
+
+
+def shared_ack_delay(hosts):
+    """The parameter for hosts that share a CPU: time passes as many times faster than they compute
+    as there are hosts."""
+    return {"ack_delay_us": ACK_DELAY_US * hosts}
 
 
 def stolen():
