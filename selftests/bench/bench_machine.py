@@ -97,3 +97,11 @@ def mean(figures, name):
 
 def total(figures, name):
     return sum(figure["stats"][name] for figure in figures)
+
+
+def conclude(faults):
+    """Print them; returns the exit status."""
+    for fault in faults:
+        print(f"bench: {fault}")
+    print("bench: failed" if faults else "bench: passed")
+    return 1 if faults else 0
