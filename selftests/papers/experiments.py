@@ -144,11 +144,14 @@ def plot_connections(table, folder):
 
 
 def plot_startup(table, folder):
-    plots.lines(folder / "startup.svg", "Join and first barrier (test machine)", "hosts",
+    plots.lines(folder / "startup.svg", "First barrier of a group (test machine)", "hosts",
                 "µs of the emulated clock",
-                [(name, [(at, join + dict(table.points("first_us", connections=name))[at])
-                         for at, join in table.points("join_us", connections=name)])
-                 for name in ("static", "on demand")], LOG_HOSTS)
+                [(f"{name}, neighbours {known}",
+                  table.points("first_us", connections=name, neighbours=known))
+                 for name in ("static", "on demand") for known in ("looked up", "known")] +
+                [("a later barrier, on demand",
+                  table.points("later_us", connections="on demand", neighbours="known"))],
+                LOG_HOSTS)
 
 
 def plot_first(table, folder):
@@ -194,8 +197,9 @@ ALL = (
     Experiment("connections", "004", "machine", "connections made by each operation",
                ("pattern", "hosts", "static", "connections", "utilization"), 2, COUNTED,
                machine.connections, plot_connections),
-    Experiment("startup", "004", "machine", "join and first barrier, on demand and static",
-               ("connections", "hosts", "join_us", "first_us", "later_us", "peers"), 2, WAITING,
+    Experiment("startup", "004", "machine", "join and first barrier, with neighbours known or not",
+               ("connections", "neighbours", "hosts", "join_us", "first_us", "later_us", "factor",
+                "peers"), 3, WAITING,
                machine.startup, plot_startup),
     Experiment("first", "004", "model", "the first barrier of a group",
                ("hosts", "first_us", "later_us", "factor", "connections", "static_us",

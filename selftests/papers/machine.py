@@ -90,15 +90,24 @@ def connections():
         yield pattern, hosts, hosts - 1, f"{made:.2f}", f"{made / (hosts - 1):.2f}"
 
 
+# What hosts know of their neighbours when the first barrier begins
+NEIGHBOURS = {"known": {"command": "true", "neighbours": True},
+              "looked up": {"command": "ip neigh flush dev eth0", "neighbours": False}}
+
+
 def startup():
     """On demand, and with a barrier in which each exchanges with all (at most 16 hosts).
 
-    Of the emulated clock, a thousand instructions a microsecond: hosts that wait are in it.
+    Of the emulated clock, a thousand instructions a microsecond. All have joined when the first
+    barrier begins.
     """
-    cases = [case_of([name], hosts, "collperf", "--startup", "--iterations", "20", "--degree",
-                     str(degree or hosts))
-             for hosts in (2, 4, 8, 16) for name, degree in (("on demand", 2), ("static", 0))]
-    for (name,), hosts, figures in run("startup", cases):
-        yield (name, hosts, *(thousands(figures, time)
-                              for time in ("join_ns", "first_ns", "later_ns")),
+    cases = [case_of([name, known], hosts, "collperf", "--startup", "--iterations", "5",
+                     "--degree", str(degree or hosts), "--before", its["command"],
+                     neighbours=its["neighbours"])
+             for hosts in (2, 4, 8, 16) for name, degree in (("on demand", 2), ("static", 0))
+             for known, its in NEIGHBOURS.items()]
+    for (name, known), hosts, figures in run("startup", cases):
+        yield (name, known, hosts, *(thousands(figures, time)
+                                     for time in ("join_ns", "first_ns", "later_ns")),
+               f"{mean(figures, 'first_ns') / mean(figures, 'later_ns'):.2f}",
                f"{mean(figures, 'peers'):.2f}")

@@ -574,7 +574,7 @@ def collperf_starts_groups_and_counts_the_connections_that_their_first_barrier_o
     for nonce, degree in (200, "2"), (201, "3"):
         for said in run_collperf(nonce, "--startup", "--degree", degree):
             equal("connections of a host, each of 10 times", said["peers"], 2)
-            equal("barriers of the group in which hosts meet", said["stats"]["operations"], 30)
+            equal("barriers of the group in which hosts meet", said["stats"]["operations"], 40)
             for name in "join_ns", "first_ns", "later_ns":
                 equal(f"{name} was measured", said[name] > 0, True)
 
@@ -596,6 +596,15 @@ def collperf_says_what_describes_a_group(options, says):
                               capture_output=True)
     equal("status", done.returncode, PERF_USAGE)
     contains("error", done.stderr, says)
+
+
+@test
+def collperf_runs_a_command_on_each_host_before_each_first_barrier():
+    with tempfile.NamedTemporaryFile("r") as file:
+        for said in run_collperf(202, "--startup", "--iterations", "2", "--before",
+                                 f"echo a line >>{file.name}"):
+            equal("connections of a host", said["peers"], 2)
+        equal("lines of 3 hosts, 2 groups and one run before", len(file.read().splitlines()), 9)
 
 
 @test

@@ -37,6 +37,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @team: the team that the rank is, if any
  * @csv: print one line of comma-separated values
  * @starts: measure the start of groups
+ * @before: command to run before the first barrier of each, or NULL
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
@@ -55,6 +56,7 @@ struct collperf {
 	struct team_options team;
 	bool		csv;
 	bool		starts;
+	const char	*before;
 	struct elements	elements;
 	struct collsock	*socket;
 	const char	*key_file;
@@ -436,6 +438,9 @@ static void take(void *context, int letter, const char *value)
 	case 'U':
 		c->starts = true;
 		break;
+	case 'b':
+		c->before = value;
+		break;
 	case 'B':
 		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_PAYLOAD);
 		break;
@@ -478,6 +483,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "members",	required_argument, NULL, 'P' },
 		{ "csv",	no_argument,	   NULL, 'V' },
 		{ "startup",	no_argument,	   NULL, 'U' },
+		{ "before",	required_argument, NULL, 'b' },
 		{ }
 	};
 	const struct program program = {
@@ -514,7 +520,9 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        join, the first barrier, which opens connections, and\n"
 			"                        a later one; of --iterations groups, whose numbers are\n"
 			"                        those after --id. --degree as many as hosts (up to 16)\n"
-			"                        opens all connections\n\n"
+			"                        opens all connections\n"
+			"  -b, --before COMMAND  with --startup: what the shell of each host runs before\n"
+			"                        the first barrier, in at most 2 s\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,
@@ -533,6 +541,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 			  c->options.operation != COLLSOCK_BARRIER || c->options.shuffle))
 		errx(EXIT_USAGE,
 		     "--startup: only barriers, without --team, --steps, --efficiency and --shuffle");
+	if (c->before && !c->starts)
+		errx(EXIT_USAGE, "--before: only with --startup");
 	if (c->csv && (!c->team.algorithm || c->options.json))
 		errx(EXIT_USAGE, "--csv: only with --team, and without --json");
 }
@@ -605,7 +615,9 @@ static struct collsock *open_another(void *context, unsigned long number)
 
 static void measure_startup(struct collperf *c, const struct work *work)
 {
-	const struct startup startup = { .open = open_another, .context = c };
+	const struct startup startup = {
+		.open = open_another, .context = c, .before = c->before,
+	};
 	struct collsock_stats before = read_stats(c);
 
 	startup_measure(&c->options, work, &startup, "collperf");

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "startup.h"
 
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_US 1000.0
+/* Acknowledgments have been sent by then, so that no packet follows the command */
+#define QUIET_SECONDS 0.1
+/* From the barrier in which hosts meet, until all begin the first one of the group */
+#define COMMAND_SECONDS 2
 
 /**
  * struct times - mean times of a start, in ns
@@ -43,6 +50,43 @@ static double barrier_ns(struct collsock *socket)
 	return now_ns() - begin;
 }
 
+static void sleep_until(double ns)
+{
+	struct timespec end = {
+		.tv_sec = ns / NS_PER_SECOND,
+		.tv_nsec = (unsigned long long)ns % NS_PER_SECOND,
+	};
+	int error;
+
+	do
+		error = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+	while (error == EINTR);
+	if (error)
+		errx(EXIT_FAILED, "sleep: %s", strerror(error));
+}
+
+static void run_command(const char *command)
+{
+	if (system(command))
+		errx(EXIT_FAILED, "--before %s: failed", command);
+}
+
+/*
+ * The command needs a different time on each host, and packets must not follow it. So hosts that
+ * left a barrier together begin the next at a time, not after another barrier.
+ */
+static void run_command_together(const char *command)
+{
+	double begin = now_ns(), end = begin + COMMAND_SECONDS * (double)NS_PER_SECOND;
+
+	sleep_until(begin + QUIET_SECONDS * NS_PER_SECOND);
+	run_command(command);
+	if (now_ns() > end)
+		warnx("--before %s: it takes more than %d s, so others wait for this host",
+		      command, COMMAND_SECONDS);
+	sleep_until(end);
+}
+
 /* The barriers of @work keep the hosts in step, and are not measured. */
 static void start_one(struct times *sum, const struct work *work, const struct startup *startup,
 		      unsigned long number)
@@ -55,6 +99,10 @@ static void start_one(struct times *sum, const struct work *work, const struct s
 	begin = now_ns();
 	socket = startup->open(startup->context, number);
 	sum->join += now_ns() - begin;
+	/* No host waits in the first barrier for one that has yet to join */
+	work->barrier(work->context);
+	if (startup->before)
+		run_command_together(startup->before);
 	sum->first += barrier_ns(socket);
 	work->barrier(work->context);
 	sum->later += barrier_ns(socket);
@@ -83,6 +131,9 @@ void startup_measure(const struct options *options, const struct work *work,
 	struct times mean = { };
 	unsigned long i;
 
+	/* Then the shell, and what it runs, are in memory. */
+	if (startup->before)
+		run_command(startup->before);
 	for (i = 1; i <= options->iterations; i++)
 		start_one(&mean, work, startup, i);
 	mean.join /= options->iterations;

@@ -2,7 +2,7 @@
 /*
  * The start of a group: a socket, JOIN and the first barrier, which opens the connections that it
  * uses; beside it a later barrier. As in the paper on connections on demand (Wu, Liu, Wyckoff,
- * Panda; §5.6). The hosts meet in a barrier of another group before each start.
+ * Panda; §5.6). The hosts meet in a barrier of another group before each of the three.
  */
 #ifndef COLLPERF_STARTUP_H
 #define COLLPERF_STARTUP_H
@@ -15,10 +15,12 @@
  * struct startup - who starts groups
  * @open: a socket that has joined another group, the number-th from 1; exits if it fails
  * @context: argument of @open
+ * @before: command of the shell to run on each host before the first barrier, or NULL
  */
 struct startup {
 	struct collsock	*(*open)(void *context, unsigned long number);
 	void		*context;
+	const char	*before;
 };
 
 /* Start as many groups as @options say, and print the figures as measure_print() does. */
