@@ -9,8 +9,10 @@ import contextlib
 import os
 import subprocess
 import tempfile
+import time
 
-from collsock_test import ON_DEBUG_KERNEL, SOAK, equal, eventually, faulty, main, test_each
+from collsock_test import (
+    ON_DEBUG_KERNEL, SLOWDOWN, SOAK, at_most, equal, eventually, faulty, main, test_each)
 
 PROGRAM = "selftests/vm/mixed_rank.py"
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
@@ -18,6 +20,7 @@ COUNT = 1000 if SOAK > 1 else 50
 COUNT_OF_EIGHT = 10000
 ENDLESS = 10**9
 LAST_EXCHANGE = 3  # its files are there when all have joined
+NOTICED_SECONDS = 5  # at most, that a rank has died
 
 # Host and backend of each rank
 SPREAD = [(1, "kernel"), (2, "user"), (3, "kernel"), (4, "user")]
@@ -71,8 +74,11 @@ def a_killed_rank_is_named_by_both(name, victim, error):
     count = len(PLACEMENTS[name])
     with ranks(PLACEMENTS[name], ENDLESS) as (processes, folder):
         eventually("ranks that have joined", lambda: joined(folder, count), count, 60)
+        begin = time.monotonic()
         processes[victim].kill()
         others = said(processes[:victim] + processes[victim + 1:])
+        at_most("seconds until all have said it", time.monotonic() - begin,
+                10 * NOTICED_SECONDS * SLOWDOWN)
         equal("what the others say", [words.split(": ")[-1] for words in others],
               [f"{error} rank {victim}"] * (count - 1))
 
