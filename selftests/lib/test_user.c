@@ -682,6 +682,7 @@ TEST(a_process_is_in_several_groups)
 
 /* ---- the library's thread, and signals ---- */
 
+#ifndef __SANITIZE_THREAD__		/* which has threads of its own */
 /* Signals that the program's own threads do not block are not for the library's. */
 static bool blocks_signals(const char *task)
 {
@@ -720,6 +721,7 @@ TEST(the_library_has_one_thread_which_blocks_all_signals)
 {
 	EXPECT_ALL_WELL(NULL, RANKS, look_at_threads);
 }
+#endif
 
 /* Of a process before it joins, which a rank that it forks has, too */
 static struct sigaction before_joining[NSIG];
