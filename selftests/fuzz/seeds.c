@@ -2,12 +2,13 @@
 /*
  * Initial inputs of the fuzz targets, made from real packets, requests and scripts:
  *	seeds FOLDER
- * writes to FOLDER/wire, FOLDER/join and FOLDER/packets, which must exist. The fuzzer
- * starts from these; its findings are in corpus/.
+ * writes to FOLDER/wire, FOLDER/join, FOLDER/packets and FOLDER/user, which must exist. The
+ * fuzzer starts from these; its findings are in corpus/.
  */
 #include "../unit/network.h"
 #include "fuzz.h"
 #include "events.h"
+#include "user_events.h"
 
 static const char *folder;
 
@@ -419,6 +420,78 @@ static void scripts_of_attackers(void)
 	end("sealed");
 }
 
+/* ---- ranks in user space ---- */
+
+static void user_requests(void)
+{
+	struct {
+		struct collsock_join	join;
+		struct collsock_member	members[2];
+		u32			host_of_rank[2];
+	} __packed r = {
+		.join = { .size = sizeof(r.join), .id = 1, .nonce = 2, .key = { 3 }, .hosts = 2,
+			  .ranks = 2, .window = 4, .max_bytes = 96 },
+		.members = { { .family = 2, .address = { 127, 0, 0, 1 } },
+			     { .family = 2, .address = { 127, 0, 0, 1 }, .port = 7609 } },
+		.host_of_rank = { 0, 1 },
+	};
+
+	write_seed("user", "two-hosts", USER_JOINS, &r, sizeof(r));
+	write_seed("user", "cut", USER_JOINS, &r, sizeof(r) - sizeof(u32));
+	r.host_of_rank[1] = 0;
+	write_seed("user", "host-without-rank", USER_JOINS, &r, sizeof(r));
+	r.join.size += 8;
+	write_seed("user", "longer", USER_JOINS, &r, sizeof(r));
+}
+
+static void begin_user(void)
+{
+	script_bytes = 0;
+	ADD(0, 3);
+}
+
+static void end_user(const char *name)
+{
+	write_seed("user", name, script[0], script + 1, script_bytes - 1);
+}
+
+static void scripts_of_users(void)
+{
+	begin_user();
+	ADD(USER_EVENT_POST, 0, 0, 0, USER_EVENT_POST, 0, 1, 0, USER_EVENT_TIME, 10);
+	ADD(USER_EVENT_RECEIVE, 0, 0, USER_EVENT_RECEIVE, 1, 1);
+	ADD(USER_EVENT_POST, 1, 0, 3, USER_EVENT_ARRIVE, 1, USER_EVENT_POST, 2, 0, 0);
+	ADD(USER_EVENT_POST, 1, 1, 3, USER_EVENT_POST, 2, 1, 0, USER_EVENT_TIME, 20);
+	ADD(USER_EVENT_RECEIVE, 0, 2, 2, USER_EVENT_RECEIVE, 0, 2, 1, USER_EVENT_RECEIVE, 1, 0);
+	end_user("operations");
+
+	begin_user();
+	ADD(USER_EVENT_POST, 0, 0, 0, USER_EVENT_CLOSE, 1, USER_EVENT_TIME, 23);
+	ADD(USER_EVENT_RECEIVE, 0, 0, USER_EVENT_POST, 0, 0, 0);
+	end_user("close");
+
+	begin_user();
+	ADD(USER_EVENT_POST, 0, 1, 1, USER_EVENT_SHUTDOWN, 1, USER_EVENT_TIME, 16);
+	ADD(USER_EVENT_POST, 0, 0, 2, USER_EVENT_RECEIVE, 0, 1, USER_EVENT_RECEIVE, 0, 1);
+	end_user("disagree");
+
+	begin_user();
+	ADD(USER_EVENT_MESSAGE, 0, 33, 1, 32, 0, 0, 0, 1, USER_EVENT_RECEIVE, 0, 0);
+	ADD(USER_EVENT_MESSAGE, 0, 0, 0, USER_EVENT_MESSAGE, 1, 255, 7, 32, USER_EVENT_TIME, 9);
+	end_user("messages");
+
+	begin_user();
+	ADD(USER_EVENT_PACKET, 0, COLL_WIRE_MIN, 0, COLL_WIRE_VERSION, 0, 0, 0);
+	ADD(USER_EVENT_ARRIVE, 0, USER_EVENT_PACKET, 0, 0, 1, USER_EVENT_TIME, 1);
+	end_user("raw");
+
+	begin_user();
+	ADD(USER_EVENT_SEALED, 0, 32, 0, COLL_PACKET_MESSAGE, 0, 0, 0, 0x7f, 0xff, 0x7f, 0xff);
+	ADD(0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0);
+	ADD(USER_EVENT_ARRIVE, 0, USER_EVENT_SEALED, 1, 0, 1, 0, 1, USER_EVENT_TIME, 8);
+	end_user("sealed");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -435,5 +508,7 @@ int main(int argc, char **argv)
 	scripts_of_blocks();
 	scripts_of_scans();
 	scripts_of_attackers();
+	user_requests();
+	scripts_of_users();
 	return 0;
 }

@@ -11,8 +11,8 @@ replayed() {
 	"$OUTPUT/replay-$1" "$corpus/$1" "$OUTPUT/seeds/$1"
 }
 
-plan 3
-for target in packets join wire; do
+plan 4
+for target in packets join wire user; do
 	check "no input of the corpus breaks a promise: $target" replayed "$target"
 done
 tap_done
