@@ -180,5 +180,30 @@ def test_fields_of_tracepoints_are_documented():
     equal(traced_fields(), {event: printed[layout] for layout, event in events})
 
 
+def first_cells(path, heading):
+    """The first cell of each row of the table with this heading."""
+    table = read(path).split(f"\n{heading}\n")[1].split("\n\n")[0]
+    return [row.split(" | ")[0].removeprefix("| ") for row in table.splitlines()[1:]]
+
+
+def test_classes_of_the_simulator_are_documented():
+    table = re.search(r"^const struct sim_class sim_classes\[\] = {(.*?)^};",
+                      read("selftests/sim/scenario.c"), re.DOTALL | re.MULTILINE)[1]
+    classes = re.findall(r'^\t{ "(\w+)", ', table, re.MULTILINE)
+    equal(len(classes) >= 20, True)
+    told = [name for cell in first_cells("Documentation/simulator.md", "| class | faults |")
+            for name in cell.split(", ")]
+    equal(sorted(told), sorted(classes))
+
+
+def test_commands_of_benchmarks_are_documented():
+    commands = re.findall(r'commands\.add_parser\("(\w+)"', read("selftests/bench/bench"))
+    equal(len(commands) >= 10, True)
+    cells = first_cells("Documentation/performance.md", "| command | measures |")
+    equal([command for command in commands
+           if f"`selftests/bench/bench {command}`" not in cells
+           and f"`make bench-{command}`" not in cells], [])
+
+
 if __name__ == "__main__":
     sys.exit(tap.run(tap.named(globals())))
