@@ -39,6 +39,9 @@ FOLDERS = ("kernel", "uapi", "libcollsock", "tools/collsock")
 SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+( \S+)*", "sim": r"\S+( \S+)*",
           "vm": r"\w+ [\w.-]+:\w+( \w+)*"}
 
+# What a required output does not match: it names a test, or what is wrong
+ANY_FAILURE = "not ok 1 "
+
 
 class DoesNotApply(Exception):
     """The mutant is malformed or does not fit the tree."""
@@ -154,6 +157,9 @@ class Mutant:
         for test in self.tests:
             if not test.is_sound():
                 raise DoesNotApply(f"{path.name}: test {test}, says {test.says}: not understood")
+            if re.search(test.says, ANY_FAILURE):
+                raise DoesNotApply(f"{path.name}: test {test}, says {test.says}: "
+                                   "whichever test fails")
         for edit in self.edits:
             if not edit.is_sound():
                 raise DoesNotApply(f"{path.name}: {edit.place} {edit.name}: nothing to change")

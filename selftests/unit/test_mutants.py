@@ -281,6 +281,13 @@ in add:
 -	return sum;
 +	return 5;
 """),
+    "any-test-may-fail": (
+        "does not apply: any-test-may-fail.mutant: test unit test_sum, says not ok: whichever test "
+        "fails", HEAD.replace("not ok.*twice_two_is_four", "not ok") + """
+in add:
+-	return sum;
++	return 5;
+"""),
     "suite-without-a-kernel": (
         "does not apply: suite-without-a-kernel.mutant: test vm blocks check, says a: "
         "not understood", """\
