@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The script that the target "packets" reads. Any bytes are a valid script. It begins with
- * hosts and ranks, window and segments, algorithm, faults and work (a byte each); then events,
- * each a byte and its operands. seeds.c writes such scripts.
+ * hosts and ranks, window and segments, algorithm, faults and work (a byte each), and with
+ * WITH_ALGORITHMS another byte; then events, each a byte and its operands. seeds.c writes
+ * such scripts.
  */
 #ifndef COLL_FUZZ_EVENTS_H
 #define COLL_FUZZ_EVENTS_H
@@ -29,6 +30,12 @@ enum fuzz_event {
 
 /* In the second byte: the group has a multicast address */
 #define WITH_MULTICAST	64
+
+/*
+ * There, too: it has all algorithms. A fifth byte chooses which of them AUTO is, and a last
+ * operand of each post which one it names.
+ */
+#define WITH_ALGORITHMS	128
 
 /* Bits of "how" */
 #define CHANGE_RESEAL	1	/* by an attacker with the key */

@@ -191,6 +191,21 @@ static void end(const char *name)
 	write_script(name, "multicast");
 }
 
+/* The group has all algorithms: posts name the one of this number among those of the operation. */
+static void with_algorithms(u8 automatic)
+{
+	script[1] |= WITH_ALGORITHMS;
+	script[script_bytes++] = automatic;
+}
+
+static u8 algorithm;
+
+static void name_algorithm(void)
+{
+	if (script[1] & WITH_ALGORITHMS)
+		script[script_bytes++] = algorithm;
+}
+
 static void post(u8 event, u8 first, u8 last)
 {
 	u8 host;
@@ -199,17 +214,17 @@ static void post(u8 event, u8 first, u8 last)
 		script[script_bytes++] = event;
 		script[script_bytes++] = host;
 		script[script_bytes++] = 0;
-		if (event == EVENT_BARRIER)
-			continue;
-		script[script_bytes++] = 0;
-		script[script_bytes++] = 3;
+		if (event == EVENT_ALLREDUCE) {
+			script[script_bytes++] = 0;
+			script[script_bytes++] = 3;
+		}
+		name_algorithm();
 	}
 }
 
-/* An operation with a block for each rank: target_packets.c takes it from the cookie. */
-static void post_blocks(u8 kind, u8 count, u8 root, u8 first, u8 last)
+/* Any operation: posts.h takes it from the cookie. */
+static void post_chosen(u64 choice, u8 first, u8 last)
 {
-	u64 choice = 1 << 15 | (kind | (count - 1) << 2 | root << 10) << 16;
 	struct collsock_post post = { .cookie = choice << 1 | 1 };
 	u8 rank;
 
@@ -218,22 +233,24 @@ static void post_blocks(u8 kind, u8 count, u8 root, u8 first, u8 last)
 		script[script_bytes++] = rank;
 		memcpy(script + script_bytes, &post, sizeof(post));
 		script_bytes += sizeof(post);
+		name_algorithm();
 	}
 }
 
-/* A scan or exscan, likewise */
-static void post_scan(u8 exclusive, u8 count, u8 first, u8 last)
+/* An operation with a block for each rank */
+static void post_blocks(u8 kind, u8 count, u8 root, u8 first, u8 last)
 {
-	u64 choice = exclusive | (count - 1) << 1;
-	struct collsock_post post = { .cookie = 1ULL << 33 | choice << 1 | 1 };
-	u8 rank;
+	post_chosen(1 << 15 | (kind | (count - 1) << 2 | root << 10) << 16, first, last);
+}
 
-	for (rank = first; rank <= last; rank++) {
-		script[script_bytes++] = EVENT_POST;
-		script[script_bytes++] = rank;
-		memcpy(script + script_bytes, &post, sizeof(post));
-		script_bytes += sizeof(post);
-	}
+static void post_scan(bool exclusive, u8 count, u8 first, u8 last)
+{
+	post_chosen(1ULL << 32 | exclusive | (count - 1) << 1, first, last);
+}
+
+static void post_rooted(bool reduce, u8 root, u8 first, u8 last)
+{
+	post_chosen(reduce | root << 2, first, last);
 }
 
 static void run(u8 logarithm)
@@ -398,6 +415,40 @@ static void scripts_of_scans(void)
 	end("scans-in-segments");
 }
 
+/* Four hosts, by all algorithms; those with a root by one each, as scripts may not be long */
+static void scripts_of_algorithms(void)
+{
+	static const char * const names[] = { "auto", "first", "second", "third" };
+	u8 reduce;
+
+	begin(4, 4, 0, 0);
+	with_algorithms(5);
+	for (algorithm = 1; algorithm <= 6; algorithm++) {
+		post(EVENT_BARRIER, 0, 3);
+		run(ABOUT_1_MS);
+	}
+	end("barriers-by-name");
+
+	begin(4, 4, 0, 0);
+	script[1] |= 8;
+	with_algorithms(6);
+	for (algorithm = 1; algorithm <= 6; algorithm++) {
+		post(EVENT_ALLREDUCE, 0, 3);
+		run(ABOUT_1_MS);
+	}
+	end("allreduces-by-name");
+
+	for (algorithm = 0; algorithm < ARRAY_SIZE(names); algorithm++)
+		for (reduce = 0; reduce < 2; reduce++) {
+			begin(4, 4, 0, 0);
+			with_algorithms(3);
+			post_rooted(reduce, 2, 0, 3);
+			run(ABOUT_1_MS);
+			write_script(reduce ? "reduce-by-name" : "broadcast-by-name",
+				     names[algorithm]);
+		}
+}
+
 static void scripts_of_attackers(void)
 {
 	begin(3, 4, 0, 0);
@@ -507,6 +558,7 @@ int main(int argc, char **argv)
 	scripts_of_siblings();
 	scripts_of_blocks();
 	scripts_of_scans();
+	scripts_of_algorithms();
 	scripts_of_attackers();
 	user_requests();
 	scripts_of_users();

@@ -13,6 +13,7 @@
 #include "bearer.h"
 #include "fuzz.h"
 #include "invariants.h"
+#include "posts.h"
 #include "reduce.h"
 
 #define MAX_TABLE_HOSTS	512
@@ -40,6 +41,7 @@ struct request {
 static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 {
 	struct collsock_join *j = &r->join;
+	struct collsock_features features;
 	u32 i;
 
 	fuzz_copy(in, j, sizeof(*j));
@@ -48,7 +50,8 @@ static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 		j->flags = 0;
 		memset(j->reserved, 0, sizeof(j->reserved));
 		j->features &= COLL_FEATURES;
-		j->algorithms &= 0x7e;
+		coll_descriptor_features(&features);
+		j->algorithms &= features.algorithms;
 		j->degree = j->degree > 1 && j->degree <= COLLSOCK_MAX_DEGREE ? j->degree : 0;
 		j->degrees &= ~COLLSOCK_DEGREE(1);
 		for (i = 1; i < COLLSOCK_MAX_OPERATIONS; i++)
@@ -241,6 +244,8 @@ static void post(const struct request *r, struct world_member *m, struct fuzz_in
 	}
 	if (form & 2)
 		p.count %= 16;
+	if (form & 4)
+		p.algorithm = choose_algorithm(p.operation, p.algorithm);
 	bytes = coll_signature_of_post(&m->group, local, &p, &sig);
 	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE || bytes == -ERANGE ||
 		    (bytes == -EOPNOTSUPP && coll_operation_find(p.operation)->prefix &&

@@ -13,6 +13,7 @@
 #include "fuzz.h"
 #include "events.h"
 #include "invariants.h"
+#include "posts.h"
 #include "reduce.h"
 #include "values.h"
 
@@ -24,7 +25,6 @@
 #define MAX_CAPTURED	16
 #define MAX_SEGMENT	96
 #define MAX_EVENTS	300
-#define OTHER_DEGREE	3	/* which posts may name */
 #define STEP_NS		(20 * NSEC_PER_MSEC)
 /* Events in the longest time of a script; an endless loop has more. */
 #define STORM_STEPS	40000
@@ -98,6 +98,7 @@ struct captured {
  * @lossy: packets were lost, or hosts cut off: any rank may be blamed for silence
  * @rooted: operations were posted in which not all ranks wait for all
  * @broken: a group was made to fail: any rank may be blamed
+ * @algorithms: it has all algorithms, and posts name them
  */
 struct siege {
 	struct world		world;
@@ -119,6 +120,7 @@ struct siege {
 	bool			lossy;
 	bool			rooted;
 	bool			broken;
+	bool			algorithms;
 };
 
 static struct siege *siege_of(struct world *w)
@@ -375,88 +377,14 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 	l->posted++;
 }
 
-static void post_barrier(struct siege *s)
+static void choose_and_post(struct siege *s, enum fuzz_event event)
 {
-	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_BARRIER };
 	u32 rank = fuzz_below(&s->in, s->ranks);
-	u8 how;
+	struct collsock_post p;
 
-	how = fuzz_byte(&s->in);
-	p.algorithm = how % 3;
-	p.degree = how >= 0xc0 ? OTHER_DEGREE : 0;
-	post(s, rank, &p);
-}
-
-static void post_allreduce(struct siege *s)
-{
-	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_ALLREDUCE };
-	u32 rank = fuzz_below(&s->in, s->ranks);
-
-	/* Numbers, pairs, and beyond bytes and exact sums 16-bit floats */
-	p.type = 1 + fuzz_below(&s->in, COLLSOCK_INT16_INT + 2);
-	p.op = 1 + fuzz_below(&s->in, COLLSOCK_MAXLOC);
-	if (p.type > COLLSOCK_INT16_INT)
-		p.type += COLLSOCK_EXACT - COLLSOCK_INT16_INT;
-	else if (p.type >= COLLSOCK_FLOAT_INT)
-		p.op = COLLSOCK_MINLOC + p.op % 2;
-	p.count = 1 + fuzz_below(&s->in, s->group.join.max_bytes / coll_type_bytes(p.type));
-	post(s, rank, &p);
-}
-
-/* A valid operation with a block of bytes for each rank, the root being any */
-static void choose_blocks(const struct siege *s, struct collsock_post *p, u32 choice)
-{
-	u32 most;
-
-	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_BYTE };
-	p->operation = COLLSOCK_ALLGATHER + choice % 4;
-	if (p->operation == COLLSOCK_REDUCE_SCATTER_BLOCK) {
-		p->type = COLLSOCK_UINT8;
-		p->op = COLLSOCK_MAX;
-	}
-	most = p->op ? s->group.join.max_bytes : s->group.join.max_result_bytes;
-	p->count = 1 + (choice >> 2) % (most / s->ranks);
-	if (coll_operations[p->operation].rooted)
-		p->root = (choice >> 10) % s->ranks;
-}
-
-/* A valid scan, if ranks are placed in their order */
-static void choose_scan(const struct siege *s, struct collsock_post *p, u32 choice)
-{
-	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_UINT16 };
-	p->operation = COLLSOCK_SCAN + choice % 2;
-	p->op = COLLSOCK_SUM;
-	p->count = 1 + (choice >> 1) % (s->group.join.max_bytes / 2);
-}
-
-/* A valid operation with a root, a block for each rank, or prefixes */
-static void choose_rooted(const struct siege *s, struct collsock_post *p)
-{
-	u32 choice = p->cookie >> 1;
-
-	if (p->cookie >> 33 & 1) {
-		choose_scan(s, p, choice);
-		return;
-	}
-	if (choice >> 15 & 1) {
-		choose_blocks(s, p, choice >> 16);
-		return;
-	}
-	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_INT64 };
-	p->operation = choice & 1 ? COLLSOCK_REDUCE : COLLSOCK_BROADCAST;
-	p->op = choice & 1 ? COLLSOCK_SUM : COLLSOCK_NOP;
-	p->count = 1 + (choice >> 1) % 2;
-	p->root = (choice >> 2) % s->ranks;
-}
-
-static void post_anything(struct siege *s)
-{
-	struct collsock_post p = { .size = sizeof(p) };
-	u32 rank = fuzz_below(&s->in, s->ranks);
-
-	fuzz_copy(&s->in, &p, sizeof(p));
-	if (p.cookie & 1)
-		choose_rooted(s, &p);
+	choose_post(&s->group.join, event, &s->in, &p);
+	if (s->algorithms)
+		p.algorithm = choose_algorithm(p.operation, fuzz_byte(&s->in));
 	post(s, rank, &p);
 }
 
@@ -745,6 +673,9 @@ static void begin(struct siege *s)
 		request.multicast[0] = 1;
 	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
 	request.degrees = COLLSOCK_DEGREE(OTHER_DEGREE);
+	s->algorithms = sizes & WITH_ALGORITHMS;
+	if (s->algorithms)
+		choose_algorithms(&s->in, &request);
 	request.mac = sizes & 16 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;
 	s->honest = true;
 	world_init(&s->world, hosts, choice >> 4, &user);
@@ -769,11 +700,9 @@ static void one_event(struct siege *s)
 	world_trace(&s->world, "event %u", event);
 	switch (event) {
 	case EVENT_BARRIER:
-		return post_barrier(s);
 	case EVENT_ALLREDUCE:
-		return post_allreduce(s);
 	case EVENT_POST:
-		return post_anything(s);
+		return choose_and_post(s, event);
 	case EVENT_RUN:
 		return run(s, NSEC_PER_USEC << fuzz_below(&s->in, 19));
 	case EVENT_STEP:

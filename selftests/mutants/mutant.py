@@ -16,6 +16,7 @@ Each test is followed by its line "says", and each must fail:
     unit [TARGET ...] TEST   a program or script of selftests/unit; TARGETs are built before it
     lib [TARGET ...] TEST    the same of selftests/lib
     sim ARGUMENT ...         the simulator
+    fuzz TARGET              a target of selftests/fuzz with its corpus
     vm SCENARIO SUITE [TEST ...]
                              a scenario of selftests/vm, on the kernel and with the tag of
                              SUITE, as selftests/run explains (6.1:check); of its tests those
@@ -37,7 +38,7 @@ import re
 FOLDERS = ("kernel", "uapi", "libcollsock", "tools/collsock")
 # The words of a test, by suite
 SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+( \S+)*", "sim": r"\S+( \S+)*",
-          "vm": r"\w+ [\w.-]+:\w+( \w+)*"}
+          "fuzz": r"\w+", "vm": r"\w+ [\w.-]+:\w+( \w+)*"}
 
 # What a required output does not match: it names a test, or what is wrong
 ANY_FAILURE = "not ok 1 "
