@@ -12,8 +12,8 @@ import select
 import socket
 
 from collsock_test import (
-    BARRIER, MAX_SEGMENT, PORT, Descriptor, Group, command, equal, errno_name, eventually, integers,
-    main, member, on, outcome, rank_on, test)
+    BARRIER, BROADCAST, INT64, MAX_SEGMENT, NOP, PORT, Descriptor, Group, at_least, command, equal,
+    errno_name, eventually, integers, main, member, on, outcome, rank_on, test)
 from command_common import (
     DONE, LONG_LIVENESS_MS, PROBLEMS, Said, contains, findings, only, prepare, problems, run,
     show)
@@ -190,6 +190,51 @@ def recipes_for_nftables_open_the_port_whatever_the_rules():
             opens(general, rules)
     finally:
         flush_rules(2)
+
+
+def copies_received(rules, recipe):
+    """By host 2, of broadcasts to four hosts, with these rules and after the recipe."""
+    with on(2):
+        command("nft", "flush ruleset; " + rules)
+        command("sh", "-c", recipe)
+    group = Group((1, 2, 3, 4), multicast=socket.inet_aton("239.7.7.7"))
+    for _ in range(8):
+        group.post(integers(7), b"", b"", b"", operation=BROADCAST, type=INT64, op=NOP, count=1)
+        equal(f"outcomes after {recipe}", [outcome(one) for one in group.complete()],
+              ["success"] * 4)
+    copies = group[1].stats().copies_received
+    group.close()
+    return copies
+
+
+@test
+def the_recipe_for_multicast_lets_packets_to_the_address_in():
+    recipe = recipes("Documentation/firewall.md")[2]
+    rules = INPUT.format("policy drop; ip saddr 10.1.0.0/24 ip daddr 10.1.0.2 "
+                         f"udp dport {PORT} accept;")
+    try:
+        equal("copies without it", copies_received(rules, "true"), 0)
+        at_least("copies with it", copies_received(rules, recipe), 1)
+    finally:
+        flush_rules(2)
+
+
+@test
+def the_recipe_for_ethernet_lets_no_packet_of_groups_in():
+    recipe, = recipes("Documentation/ethernet.md")
+    group = Group((1, 2), socket.AF_PACKET, liveness_ms=LONG_LIVENESS_MS)
+    group.barrier()
+    try:
+        with on(2):
+            command("sh", "-c", recipe)
+        group.post()
+        equal("completions", select.select([group[1]], [], [], 0.3)[0], [])
+        Group((1, 2)).barrier()  # over UDP
+    finally:
+        flush_rules(2)
+    for rank in group:
+        rank.set_timeout(20)
+        equal("barrier without the rule", outcome(rank.complete()), "success")
 
 
 def link_local(host):
