@@ -302,7 +302,10 @@ WHAT_TO_DO = {
     errno.E2BIG: "too many ranks on this host",
     errno.EOPNOTSUPP: "ranks are not placed on hosts in their order: sort the hosts file",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",
-    errno.EDQUOT: "this user's groups have all the memory they may: see collsock user",
+    errno.ENOMEM: "no memory, or the groups here have all they may (collsock get max_memory_kib): "
+                  "lower window, which multiplies it, first",
+    errno.EDQUOT: "this user's groups have all the memory they may (collsock user): "
+                  "lower window, which multiplies it, first",
     errno.EMFILE: "this user has all the groups it may: see collsock user",
     errno.ECANCELED: "the group was ended there with collsock end",
     errno.ECONNRESET: "that rank has closed its socket: its output may say why",

@@ -116,14 +116,14 @@ static const struct advice advices[] = {
 		"see the errors in its manual page; COLLSOCK_BACKEND is kernel, user or auto, COLLSOCK_USER_PORTS is FIRST-LAST",
 	}, {
 		ENOMEM, CALL, "no memory, or the groups here have reached their memory limit",
-		"receive completions, or lower window, max_bytes or max_result_bytes; see collsock get max_memory_kib, memory cgroup",
+		"receive completions, or join with a lower window first, which multiplies the memory, then with lower max_bytes or max_result_bytes; see collsock get max_memory_kib, memory cgroup",
 	}, {
 		ENFILE, CALL, "too many groups in this namespace, or too many open files",
 		"list them with collsock group; allow more with collsock set max_groups",
 	},
 	{
 		EDQUOT, CALL, "the groups of this user have all the memory that they may",
-		"receive completions, or lower window, max_bytes or max_result_bytes; see collsock user, collsock get user_memory_kib",
+		"receive completions, or join with a lower window first, which multiplies the memory, then with lower max_bytes or max_result_bytes; see collsock user, collsock get user_memory_kib",
 	}, {
 		EMFILE, CALL, "this user has all the groups that it may, or the process all files",
 		"see collsock user, collsock get user_groups; ulimit -n",

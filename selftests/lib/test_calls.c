@@ -739,6 +739,16 @@ TEST_F(calls, text_of_a_failed_operation_says_what_happened_and_what_to_do)
 	}
 }
 
+TEST_F(calls, text_of_too_little_memory_says_which_number_to_lower_first)
+{
+	char text[512];
+
+	collsock_strerror(-ENOMEM, COLLSOCK_NO_RANK, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "a lower window first")) TH_LOG("%s", text);
+	collsock_strerror(-EDQUOT, COLLSOCK_NO_RANK, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "a lower window first")) TH_LOG("%s", text);
+}
+
 TEST_F(calls, an_error_of_an_operation_and_the_same_one_of_a_call_have_different_texts)
 {
 	char call[512], operation[512];

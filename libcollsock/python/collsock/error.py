@@ -77,7 +77,10 @@ ADVICE = {
     errno.EOPNOTSUPP: "this kernel cannot do that, or ranks are not placed on hosts in their "
                       "order, as scans need",
     errno.EMSGSIZE: "too large: join with larger max_bytes or max_result_bytes",
-    errno.EDQUOT: "the groups of this user have all the memory they may: see collsock user",
+    errno.ENOMEM: "no memory, or the groups here have all they may (collsock get max_memory_kib): "
+                  "lower window first, which multiplies it, then max_bytes",
+    errno.EDQUOT: "the groups of this user have all the memory they may (collsock user): lower "
+                  "window first, which multiplies it, then max_bytes",
     errno.ENFILE: "too many groups or files here: see collsock group, collsock get max_groups",
     errno.EMFILE: "this user has all the groups it may (collsock user), or this process all files",
 }
