@@ -36,7 +36,8 @@ from collsock_netlink import Netlink
 
 # ---- the bytes ----
 
-LISTS = pathlib.Path(__file__).resolve().parents[2] / "uapi/linux/collsock_lists.h"
+TREE = pathlib.Path(__file__).resolve().parents[2]
+LISTS, UAPI = TREE / "uapi/linux/collsock_lists.h", TREE / "Documentation/uapi.md"
 
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
 JOIN, STATS, NET_STATS, SELF, FEATURES, COMPLETION_BYTES = range(1, 7)
@@ -490,6 +491,15 @@ class Group(list):
         for host, witness in zip(self.hosts, witnesses):
             eventually(f"groups on host {host}", lambda w=witness: w.net_stats().groups, 0)
             witness.close()
+
+
+def documented_memory():
+    """The function memory() of Documentation/uapi.md"""
+    code = re.search("^```python\n(def memory.*?)^```", UAPI.read_text(encoding="utf-8"),
+                     re.DOTALL | re.MULTILINE)[1]
+    names = {}
+    exec(code, names)  # pylint: disable=exec-used
+    return names["memory"]
 
 
 # ---- processes ----

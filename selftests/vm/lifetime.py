@@ -6,21 +6,18 @@
 
 import errno
 import os
-import pathlib
-import re
 import signal
 import time
 
 from collsock_test import (
     ON_DEBUG_KERNEL, Child, Descriptor, Group, KernelLog, Rank, active_objects, at_least, at_most,
-    command, equal, eventually, inexact_objects, integers, ip_batch, main, make_namespace, netem,
-    netlink_on, rank_on, refused, seeded, set_tunables, test, test_each, tunables,
-    until_nothing_lingers, work)
+    command, documented_memory, equal, eventually, inexact_objects, integers, ip_batch, main,
+    make_namespace, netem, netlink_on, rank_on, refused, seeded, set_tunables, test, test_each,
+    tunables, until_nothing_lingers, work)
 from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3, 4
 DEVICES = "/sys/class/net"
-UAPI = pathlib.Path(__file__).resolve().parents[2] / "Documentation/uapi.md"
 LIVENESS_MS = 300  # time-wait entries stay for twice as long
 CYCLES = 50 if ON_DEBUG_KERNEL else 200
 NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "timewait_entries": [0] * 4}
@@ -43,15 +40,6 @@ def the_module_cannot_be_unloaded_while_a_socket_is_open():
     refused(errno.EAFNOSUPPORT, "a socket", Rank)
     load()
     Group(HOSTS).barrier()
-
-
-def documented_memory():
-    """The function memory() of Documentation/uapi.md"""
-    code = re.search("^```python\n(def memory.*?)^```", UAPI.read_text(encoding="utf-8"),
-                     re.DOTALL | re.MULTILINE)[1]
-    names = {}
-    exec(code, names)  # pylint: disable=exec-used
-    return names["memory"]
 
 
 def reserved_memory(descriptor):

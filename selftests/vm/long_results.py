@@ -19,8 +19,8 @@ from cases import ROOTED, Case, elements_of_a_part, in_turn, run_cases
 from collsock_test import (
     ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
     MAX_SEGMENTS, NOP, SCATTER, SUM, Child, Descriptor, Group, Memory, Rank, Skipped, at_least,
-    barrier, equal, errno_name, eventually, faulty, libc, main, netlink_on, outcome, post_bytes,
-    rank_on, refused, seeded, test, test_each, tunables)
+    at_most, barrier, documented_memory, equal, errno_name, eventually, faulty, libc, main,
+    netlink_on, outcome, post_bytes, rank_on, refused, seeded, test, test_each, tunables)
 
 ROOM = COMPLETION.size + MAX_RESULT
 SHORT = 64  # max_bytes
@@ -82,6 +82,38 @@ def ranks_of_a_host_share_one_result_until_the_last_has_read_it():
     equal("bytes more", memory(group) - before, grown)
     case.check(0, group[0].complete(room=ROOM))
     equal("memory", memory(group), before)
+
+
+@test
+def results_that_nobody_has_read_are_in_the_formula():
+    formula, group, window = documented_memory(), group_of((0, 0, 1)), 4
+    case = case_of(seeded("unread"), 3, ALLGATHER, MAX_RESULT // 3)
+
+    def compare(unread):
+        told = formula(2, 3, 2, window, SHORT, MAX_RESULT, unread=unread)
+        at_most(f"error of {told} bytes with {unread} results, in percent",
+                100 * abs(told / memory(group) - 1), 5)
+
+    def post(*numbers):
+        for _ in range(window):
+            for number in numbers:
+                group[number].post(case.payloads[number], **case.fields)
+
+    def read(*numbers):
+        for _ in range(window):
+            for number in numbers:
+                case.check(number, group[number].complete(room=ROOM))
+
+    compare(0)
+    post(0, 1, 2)
+    compare(window)
+    read(1, 2)
+    post(1)  # the other rank of this host has not read
+    compare(2 * window)
+    read(0)
+    post(0, 2)
+    read(0, 1, 2)
+    compare(0)
 
 
 @test
