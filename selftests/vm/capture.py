@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import struct
 import subprocess
 
@@ -20,15 +21,18 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 PICTURE = TREE / "build/tools/collsock-picture"
 DISSECTOR = TREE / "tools/wireshark/collsock.lua"
 INSTANCES = pathlib.Path("/sys/kernel/tracing/instances")
-TYPES = {"1": "message", "2": "acknowledgment", "3": "goodbye", "4": "probe", "5": "answer"}
+TYPES = {"1": "message", "2": "acknowledgment", "3": "goodbye", "4": "probe", "5": "answer",
+         "6": "multicast"}
 FIELDS = ("tag", "source", "destination", "type", "operation", "segment", "round", "packet",
           "ack", "bytes")
 LINKTYPE_RAW = 101
 
 
 def traffic():
-    """Cause packets of all types: operations, a straggler, the end of the group."""
-    group = Group(range(1, 5), barrier_algorithm=DISSEMINATION, max_bytes=4096)
+    """Cause packets of all types: operations, of which broadcasts are sent to all at once, a
+    straggler, the end of the group."""
+    group = Group(range(1, 5), barrier_algorithm=DISSEMINATION, max_bytes=4096,
+                  multicast=socket.inet_aton("239.7.7.7"))
     group.barrier()
     group.post(*[integers(*range(300))] * 4)
     group.complete()
