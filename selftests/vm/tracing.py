@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from collsock_test import (
     DISSEMINATION, PORT, Group, at_least, equal, main, netem, on, outcome, read_file, test,
-    write_file)
+    test_each, write_file)
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/picture/src"))
@@ -26,6 +26,7 @@ from operation import choose  # noqa: E402 pylint: disable=wrong-import-position
 HOSTS = 16
 ROUNDS = (HOSTS - 1).bit_length()
 BARRIERS = 3
+FAMILIES = {"UDP": socket.AF_INET, "Ethernet": socket.AF_PACKET}
 TRACEFS = "/sys/kernel/tracing"
 EVENT = re.compile(r" coll_(\w+): (.*)")
 
@@ -127,9 +128,9 @@ def check_picture(trace, number):
     at_least("crosses", found["cross"], lost_of(trace, number).total())
 
 
-def run_barriers(lossy):
+def run_barriers(bearer, lossy):
     """Run barriers while half of the packets of some hosts are lost."""
-    group = Group(range(1, HOSTS + 1), barrier_algorithm=DISSEMINATION)
+    group = Group(range(1, HOSTS + 1), FAMILIES[bearer], barrier_algorithm=DISSEMINATION)
     if lossy:
         netem(lossy, "delay", "1ms", "loss", "50%")
     for _ in range(BARRIERS):
@@ -139,8 +140,8 @@ def run_barriers(lossy):
     group.end()
 
 
-def trace_barriers(lossy=()):
-    trace = recorded(lambda: run_barriers(lossy))
+def trace_barriers(bearer="UDP", lossy=()):
+    trace = recorded(lambda: run_barriers(bearer, lossy))
     check_operations(trace)
     check_messages(trace)
     return trace
@@ -148,9 +149,9 @@ def trace_barriers(lossy=()):
 
 # ---- tests ----
 
-@test
-def each_packet_that_is_sent_is_received_and_drawn():
-    trace = trace_barriers()
+@test_each(*FAMILIES)
+def each_packet_that_is_sent_is_received_and_drawn(bearer):
+    trace = trace_barriers(bearer)
     equal("packets that are received, beside those sent", packets(trace, "packet_received"),
           packets(trace, "packet_sent"))
     equal("groups begun, ended", [len(trace.of(f"group_{what}", hosts=HOSTS, ranks=HOSTS))
