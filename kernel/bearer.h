@@ -247,6 +247,18 @@ static inline bool coll_bearer_next_device(struct coll_bearers *b,
 }
 
 /**
+ * coll_bearer_next_allowed() - a device that every user may use
+ * @b: of the namespace
+ * @ifindex: in and out: the first with at least this index
+ *
+ * Return: is there any? Context: process.
+ */
+static inline bool coll_bearer_next_allowed(struct coll_bearers *b, u32 *ifindex)
+{
+	return coll_eth_next_allowed(&b->eth, ifindex);
+}
+
+/**
  * coll_bearer_allow_device() - may every user use a device, without a port and without IP?
  * @b: of the namespace
  * @ifindex: of the device

@@ -265,6 +265,23 @@ bool coll_eth_is_open(struct coll_eth *eth, int ifindex)
 }
 
 /**
+ * coll_eth_next_allowed() - a device that every user may use
+ * @eth: of the namespace
+ * @ifindex: in and out: the first with at least this index
+ *
+ * Return: is there any? Context: process.
+ */
+bool coll_eth_next_allowed(struct coll_eth *eth, u32 *ifindex)
+{
+	unsigned long allowed = *ifindex;
+
+	if (!xa_find(&eth->allowed, &allowed, INT_MAX, XA_PRESENT))
+		return false;
+	*ifindex = allowed;
+	return true;
+}
+
+/**
  * coll_eth_next() - a device that is open, or that every user may use
  * @eth: of the namespace
  * @ifindex: in and out: the first with at least this index
@@ -273,11 +290,12 @@ bool coll_eth_is_open(struct coll_eth *eth, int ifindex)
  */
 bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
 {
-	unsigned long allowed = *ifindex, open = eth_index(*ifindex, 0), next = ULONG_MAX;
+	unsigned long open = eth_index(*ifindex, 0), next = ULONG_MAX;
+	u32 allowed = *ifindex;
 
 	if (*ifindex > INT_MAX)
 		return false;
-	if (xa_find(&eth->allowed, &allowed, INT_MAX, XA_PRESENT))
+	if (coll_eth_next_allowed(eth, &allowed))
 		next = allowed;
 	if (xa_find(&eth->devices, &open, ULONG_MAX, XA_PRESENT))
 		next = min(next, open / ETH_TYPES);

@@ -96,6 +96,7 @@ void coll_eth_close(struct coll_eth *eth);
 void coll_eth_forget(struct coll_eth *eth, const struct net_device *dev);
 bool coll_eth_is_open(struct coll_eth *eth, int ifindex);
 bool coll_eth_next(struct coll_eth *eth, u32 *ifindex);
+bool coll_eth_next_allowed(struct coll_eth *eth, u32 *ifindex);
 int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all);
 bool coll_eth_is_allowed(const struct coll_eth *eth, int ifindex);
 

@@ -115,6 +115,7 @@ union sockopt_answer {
 	struct collsock_net_stats	net_stats;
 	struct collsock_self		self;
 	struct collsock_features	features;
+	struct collsock_devices		devices;
 };
 
 static void sockopt_self(struct coll_sock *csk, struct coll_instance *gi, struct collsock_self *s)
@@ -142,6 +143,15 @@ static int sockopt_get_joined(struct coll_sock *csk, int option, union sockopt_a
 	return sizeof(a->self);
 }
 
+static int sockopt_devices(struct coll_net *cn, struct collsock_devices *d)
+{
+	u32 count = 0, next = 0;
+
+	while (count < ARRAY_SIZE(d->ifindex) && coll_bearer_next_allowed(&cn->bearers, &next))
+		d->ifindex[count++] = next++;
+	return offsetof(struct collsock_devices, ifindex[count]);
+}
+
 /* Returns the length of the answer, or -errno. */
 static int sockopt_answer(struct coll_sock *csk, int option, union sockopt_answer *a)
 {
@@ -156,6 +166,8 @@ static int sockopt_answer(struct coll_sock *csk, int option, union sockopt_answe
 	case COLLSOCK_FEATURES:
 		coll_descriptor_features(&a->features);
 		return sizeof(a->features);
+	case COLLSOCK_DEVICES:
+		return sockopt_devices(coll_net_of(sock_net(&csk->sk)), &a->devices);
 	default:
 		return -ENOPROTOOPT;
 	}

@@ -12,12 +12,13 @@ import struct
 
 from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
-    AF_COLLSOCK, AUTO, BARRIER, BFLOAT16, BINOMIAL, COMPLETION, COMPLETION_BYTES, DISSEMINATION,
-    EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HALVING, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
-    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK, POST, RUN,
-    RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
-    KernelLog, Memory, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused,
-    test, wait_bytes)
+    AF_COLLSOCK, AUTO, BARRIER, BFLOAT16, BINOMIAL, COMPLETION, COMPLETION_BYTES, DEVICES,
+    DISSEMINATION, EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HALVING, JOIN, JOIN_HEAD, KARY,
+    MAC_NH_SIPHASH, MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK,
+    POST, RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor,
+    Group, KernelLog, Memory, Rank, barrier, equal, eventually, integers, libc, main, on, rank_on,
+    refused, test, wait_bytes)
+from ethernet_common import collsock, pair_of_namespaces, pair_of_ranks
 from interface_common import grown, run_parts
 
 JOIN_VER0 = 112
@@ -275,6 +276,35 @@ def a_shorter_structure_gets_a_shorter_answer():
         short = rank.getsockopt(SOL_COLLSOCK, option, 16)
         equal("of 16", short, struct.pack("=I", 16) + full[4:16])
         refused(errno.EINVAL, "3 bytes", rank.getsockopt, SOL_COLLSOCK, option, 3)
+
+
+@test
+def a_socket_lists_the_devices_that_every_user_may_use():
+    def listed(rank):
+        answer = rank.getsockopt(SOL_COLLSOCK, DEVICES, 1000)
+        size, *found = struct.unpack(f"={len(answer) // 4}I", answer)
+        equal("bytes", size, len(answer))
+        return found
+
+    with pair_of_namespaces("link add v1 type veth peer name v2"):
+        rank, other = rank_on("e1"), rank_on("e2")
+        with on("e1"):
+            indices = {name: socket.if_nametoindex(name) for name in ("cable", "v1", "v2")}
+        equal("at first", listed(rank), [])
+        ranks = pair_of_ranks()
+        equal("with one that a group has opened", listed(rank), [])
+        for name in "cable", "v2":
+            collsock("e1", "device", name, "allow")
+        allowed = sorted((indices["cable"], indices["v2"]))
+        equal("afterwards", listed(rank), allowed)
+        equal("in another namespace", listed(other), [])
+        equal("in 8 bytes", rank.getsockopt(SOL_COLLSOCK, DEVICES, 8),
+              struct.pack("=II", 8, allowed[0]))
+        refused(errno.EINVAL, "3 bytes", rank.getsockopt, SOL_COLLSOCK, DEVICES, 3)
+        collsock("e1", "device", "cable", "deny")
+        equal("without one", listed(rank), [indices["v2"]])
+        for one in (*ranks, rank, other):
+            one.close()
 
 
 @test

@@ -73,6 +73,7 @@
 #define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with k-ary trees */
 #define COLLSOCK_MAX_FLAT_HOSTS		65	/* hosts of a group with flat trees */
 #define COLLSOCK_MAX_MULTICAST_HOSTS	4096	/* hosts of a group with multicast */
+#define COLLSOCK_MAX_DEVICES		64	/* that COLLSOCK_DEVICES lists */
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_MIN_LIVENESS_MS	100
 #define COLLSOCK_MAX_LIVENESS_MS	600000
@@ -87,6 +88,7 @@
 #define COLLSOCK_SELF			4	/* get: struct collsock_self */
 #define COLLSOCK_FEATURES		5	/* get: struct collsock_features */
 #define COLLSOCK_COMPLETION_BYTES	6	/* set, get: __u32, as recv() gives it */
+#define COLLSOCK_DEVICES		7	/* get: struct collsock_devices */
 
 /* The numbers and their names are listed in collsock_lists.h. */
 enum collsock_operation { COLLSOCK_OPERATION_LIST(COLLSOCK_NUMBER) };
@@ -427,6 +429,17 @@ struct collsock_features {
 	__u64	algorithms;
 	__u64	features;
 	__u64	macs;
+};
+
+/**
+ * struct collsock_devices - COLLSOCK_DEVICES: the devices over which every user may have groups
+ * @size: bytes of this structure that were filled, four for each device besides its own
+ * @ifindex: their indices in the network namespace of the socket, in ascending order; of more than
+ *	COLLSOCK_MAX_DEVICES the first
+ */
+struct collsock_devices {
+	__u32	size;
+	__u32	ifindex[COLLSOCK_MAX_DEVICES];
 };
 
 /*
