@@ -120,6 +120,7 @@ typedef int (*collsock_exchange)(void *ctx, const void *mine, void *all, size_t 
 enum collsock_bearer {
 	COLLSOCK_BEARER_UDP		= 0,
 	COLLSOCK_BEARER_ETHERNET	= 1,
+	COLLSOCK_BEARER_AUTO		= 2,	/* Ethernet where all may use it, else UDP */
 };
 
 /**
@@ -135,10 +136,10 @@ enum collsock_bearer {
  * @network: an address in network byte order, of which @prefix bits count: hosts communicate by
  *	addresses in this network
  * @prefix: see there
- * @bearer: enum collsock_bearer
+ * @bearer: enum collsock_bearer; with a multicast address COLLSOCK_BEARER_AUTO is UDP
  * @family: AF_INET or AF_INET6, of @network and of the hosts' addresses; 0: IPv4 where all hosts
  *	have it, and @prefix is 0
- * @port: UDP port, or EtherType; 0: the usual one
+ * @port: UDP port, or with COLLSOCK_BEARER_ETHERNET its EtherType; 0: the usual one
  * @window: this and all that follow are as in struct collsock_join
  * @segment_bytes: but 0 means as many as the smallest MTU allows that a rank knows
  * @max_bytes: but 0 means COLLSOCK_DEFAULT_MAX_BYTES, whatever the length of segments

@@ -152,7 +152,7 @@ static struct joining_outcome join_all(struct cm_comm *c, struct joining *j, boo
 	struct joining_outcome o = joining_prepare(j);
 
 	if (!o.error)
-		o = joining_enter(j, c->socket);
+		o = joining_enter(j, c->socket, 0);
 	*tried = !o.error;
 	if (o.error)
 		return o;

@@ -63,18 +63,35 @@ static struct joining_outcome join_try_out(struct collsock *s, const struct join
 	return (struct joining_outcome){ -(int)completion.error, completion.failed_rank };
 }
 
-/* @tried: out: all ranks have joined */
-static struct joining_outcome join_steps(struct joining *j, struct collsock *s, int error,
+/* @error: of @s; @tried: out: all ranks have joined */
+static struct joining_outcome join_group(struct joining *j, struct collsock *s, int error,
 					 bool *tried)
 {
-	struct joining_outcome o = joining_meet(j, error);
+	struct joining_outcome o = joining_prepare(j);
 
 	if (!o.error)
-		o = joining_prepare(j);
-	if (!o.error)
-		o = joining_enter(j, s);
+		o = joining_enter(j, s, error);
 	*tried = !o.error;
 	return *tried ? joining_agree(j, join_try_out(s, j)) : o;
+}
+
+static struct joining_outcome join_steps(struct joining *j, struct collsock **s, int error,
+					 bool *tried)
+{
+	struct joining_outcome o;
+
+	if (!error)
+		joining_find_devices(j, *s);
+	o = joining_meet(j, error);
+	if (!o.error)
+		o = join_group(j, *s, 0, tried);
+	if (!o.error || !joining_can_fall_back(j))
+		return o;
+	joining_fall_back(j);
+	collsock_close(*s);
+	*s = NULL;
+	error = socket_open(s, j->options.open_flags, j->options.backend);
+	return join_group(j, *s, error, tried);
 }
 
 static void join_report(const struct joining *j, struct joining_outcome o, bool tried)
@@ -113,7 +130,7 @@ COLLSOCK_PUBLIC int collsock_join_with(struct collsock **joined,
 	};
 	j.ports = s && s->user ? &ports : NULL;
 	if (!o.error)
-		o = join_steps(&j, s, err, &tried);
+		o = join_steps(&j, &s, err, &tried);
 	join_report(&j, o, tried);
 	joining_free(&j);
 	user_ports_free(&ports);

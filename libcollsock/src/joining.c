@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "group.h"
 #include "joining.h"
@@ -128,12 +129,23 @@ static const __u8 *joining_key(const struct joining *j)
 	return joining_options_keyed(&j->options) ? j->options.key : j->records[0].key;
 }
 
+/* An older kernel does not tell, and a rank in user space has none. */
+void joining_find_devices(struct joining *j, const struct collsock *socket)
+{
+	socklen_t bytes = sizeof(j->devices);
+
+	if (j->options.bearer != COLLSOCK_BEARER_AUTO || socket->user)
+		return;
+	if (getsockopt(socket->fd, SOL_COLLSOCK, COLLSOCK_DEVICES, &j->devices, &bytes))
+		j->devices.size = 0;
+}
+
 struct joining_outcome joining_meet(struct joining *j, int error)
 {
 	struct joining_outcome o;
 	struct joining_record own;
 
-	joining_record_fill(&own, &j->options, j->rank, j->ranks, error);
+	joining_record_fill(&own, &j->options, &j->devices, j->rank, j->ranks, error);
 	if (!own.error && j->ports)
 		own.error = user_ports_reserve(j->ports, &own.host, &j->options);
 	j->fresh = own.fresh;
@@ -148,6 +160,37 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 
 /* ---- prepare ---- */
 
+static void joining_set_bearer(struct joining *j, enum collsock_bearer bearer)
+{
+	j->options.bearer = bearer;
+	j->options.port = bearer == COLLSOCK_BEARER_UDP ? j->records[j->rank].terms.port : 0;
+}
+
+/* Of the ranks of a host, which has the record of one, another may have tried Ethernet in vain. */
+static bool joining_all_are_open(const struct joining *j)
+{
+	__u32 i;
+
+	for (i = 0; i < j->ranks; i++)
+		if (!joining_host_is_open(&j->records[i].host))
+			return false;
+	return true;
+}
+
+static int joining_choose_addresses(struct joining *j, unsigned int *culprit)
+{
+	int err = -EADDRNOTAVAIL;
+
+	if (j->options.bearer != COLLSOCK_BEARER_AUTO)
+		return joining_plan_choose_addresses(&j->plan, &j->options, culprit);
+	if (joining_all_are_open(j))
+		err = joining_plan_choose_addresses(&j->plan, &j->options, culprit);
+	joining_set_bearer(j, err ? COLLSOCK_BEARER_UDP : COLLSOCK_BEARER_ETHERNET);
+	if (err == -EADDRNOTAVAIL)
+		err = joining_plan_choose_addresses(&j->plan, &j->options, culprit);
+	return err;
+}
+
 static void joining_fill_answer(struct joining *j, struct joining_answer *a)
 {
 	unsigned int culprit = j->rank;
@@ -156,7 +199,7 @@ static void joining_fill_answer(struct joining *j, struct joining_answer *a)
 	if (j->records[j->rank].fresh != j->fresh)
 		a->error = -EBADMSG;
 	else
-		a->error = joining_plan_choose_addresses(&j->plan, &j->options, &culprit);
+		a->error = joining_choose_addresses(j, &culprit);
 	a->rank = culprit;
 	if (a->error)
 		return;
@@ -208,9 +251,12 @@ struct joining_outcome joining_prepare(struct joining *j)
 	o = joining_ask(j, &own);
 	if (!o.error)
 		o = joining_compare_proofs(j);
-	if (!o.error)
-		joining_agree_segment(j);
-	return o;
+	if (o.error)
+		return o;
+	joining_agree_segment(j);
+	j->chose_ethernet = j->options.bearer != j->records[j->rank].terms.bearer &&
+			    j->options.bearer == COLLSOCK_BEARER_ETHERNET;
+	return joining_is_fine;
 }
 
 /* ---- enter ---- */
@@ -282,9 +328,17 @@ static int joining_join(struct joining *j, struct collsock *socket)
 	return err;
 }
 
-struct joining_outcome joining_enter(struct joining *j, struct collsock *socket)
+struct joining_outcome joining_enter(struct joining *j, struct collsock *socket, int error)
 {
-	const struct joining_outcome own = { joining_join(j, socket), j->rank };
+	const struct joining_outcome own = { error ? error : joining_join(j, socket), j->rank };
 
 	return joining_agree(j, own);
+}
+
+/* What is still under way is of another group. */
+void joining_fall_back(struct joining *j)
+{
+	joining_set_bearer(j, COLLSOCK_BEARER_UDP);
+	j->nonce++;
+	j->detail[0] = '\0';
 }

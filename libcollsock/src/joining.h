@@ -4,13 +4,14 @@
  *
  *	meet		each rank sends the others its record (joining_record.h), whence all know
  *			the hosts (joining_plan.h)
- *	prepare		addresses are chosen (joining_choice.h); the ranks agree on the length of
- *			segments (joining_path.h), and find out whether they have the same key and
- *			records
+ *	prepare		bearer and addresses are chosen (joining_choice.h); the ranks agree on the
+ *			length of segments (joining_path.h), and find out whether they have the same
+ *			key and records
  *	enter		each rank joins; they agree whether all could
  *
  * Each step returns an error, and the rank to blame, that is the same on all ranks unless the
- * exchange failed, or altered what it was given. After an error there is no other step.
+ * exchange failed, or altered what it was given. After an error there is no other step, but that a
+ * group which was to be joined over Ethernet may be joined over UDP (joining_fall_back()).
  */
 #ifndef COLLSOCK_JOINING_H
 #define COLLSOCK_JOINING_H
@@ -21,7 +22,7 @@
 
 /**
  * struct joining - see there
- * @options: of this rank, complete
+ * @options: of this rank, complete; once prepared, with the bearer that was chosen
  * @rank: number of this rank
  * @ranks: number of ranks
  * @exchange: an allgather of these ranks
@@ -33,6 +34,8 @@
  * @nonce: of the group, once they have met
  * @plan: who is where, once they have met
  * @segment: length of segments, once prepared
+ * @chose_ethernet: that was chosen for COLLSOCK_BEARER_AUTO
+ * @devices: see joining_find_devices()
  * @ports: in user space, where the port of this rank is kept until it joins; NULL with the kernel
  * @detail: what an error means if its number does not say it, with the rank; else ""
  */
@@ -49,6 +52,8 @@ struct joining {
 	__u64			nonce;
 	struct joining_plan	plan;
 	unsigned int		segment;
+	bool			chose_ethernet;
+	struct collsock_devices	devices;
 	struct user_ports	*ports;
 	char			detail[JOINING_DETAIL_BYTES];
 };
@@ -60,6 +65,12 @@ struct joining {
 int joining_init(struct joining *j, const struct collsock_options *options, __u32 rank,
 		 __u32 ranks, collsock_exchange exchange, void *context);
 void joining_free(struct joining *j);
+
+/*
+ * Over which devices may every user have groups? Before the ranks meet; if it is not called, over
+ * none. @socket: of this rank
+ */
+void joining_find_devices(struct joining *j, const struct collsock *socket);
 
 /*
  * @error: 0, or why this rank cannot join: a negative errno. The plan is made whatever is returned,
@@ -75,7 +86,20 @@ int joining_take_socket(struct joining *j);
 /* The group, once prepared, which the caller frees. 0, or a negative errno */
 int joining_make_group(const struct joining *j, struct collsock_group **made);
 
-struct joining_outcome joining_enter(struct joining *j, struct collsock *socket);
+/* @error: as above; then @socket is not used */
+struct joining_outcome joining_enter(struct joining *j, struct collsock *socket, int error);
+
+/*
+ * The group cannot be joined, or its packets do not arrive. Was Ethernet the library's choice, so
+ * that it can be UDP? The same on all ranks.
+ */
+static inline bool joining_can_fall_back(const struct joining *j)
+{
+	return j->chose_ethernet && !j->exchange_error;
+}
+
+/* The next step is to prepare, for UDP, and then to enter with another socket. */
+void joining_fall_back(struct joining *j);
 
 /*
  * This rank has waited for packets long enough. Its outcome is worse if its host has received no

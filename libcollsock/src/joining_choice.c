@@ -15,6 +15,7 @@
  * @network: an address of the network
  * @prefix: length of its prefix; 0: any address of its family
  * @reach: addresses with this reach, or a larger one
+ * @bearer: see joining_choose()
  */
 struct choice {
 	const struct joining_host *const	*hosts;
@@ -22,11 +23,20 @@ struct choice {
 	const struct joining_address		*network;
 	unsigned int				prefix;
 	enum joining_reach			reach;
+	enum collsock_bearer			bearer;
 };
 
 static unsigned int choice_bits(const struct joining_address *a)
 {
 	return a->family == AF_INET ? IPV4_BITS : ADDRESS_BITS;
+}
+
+static bool choice_has(const struct choice *c, const struct joining_address *a)
+{
+	if (c->bearer == COLLSOCK_BEARER_AUTO && !a->open)
+		return false;
+	return a->family == c->network->family && a->reach <= c->reach &&
+	       joining_host_same_network(a->bytes, c->network->bytes, c->prefix);
 }
 
 /* The first address of a host there; those with the largest reach are first. */
@@ -36,21 +46,31 @@ static int choice_find_address(const struct choice *c, const struct joining_host
 	unsigned int i;
 
 	for (i = 0; i < host->addresses; i++)
-		if (a[i].family == c->network->family && a[i].reach <= c->reach &&
-		    joining_host_same_network(a[i].bytes, c->network->bytes, c->prefix))
+		if (choice_has(c, &a[i]))
 			return i;
 	return -1;
 }
 
-/* Where a host is reached */
+/* Where a host is reached: at an address of this length */
 struct choice_end {
 	const __u8			*address;
+	size_t				bytes;
 	const struct joining_host	*host;
 };
 
+static struct choice_end choice_end_of(const struct choice *c, const struct joining_host *host,
+				       unsigned int chosen)
+{
+	const struct joining_address *a = &host->address[chosen];
+
+	if (c->bearer == COLLSOCK_BEARER_UDP)
+		return (struct choice_end){ a->bytes, sizeof(a->bytes), host };
+	return (struct choice_end){ a->mac, sizeof(a->mac), host };
+}
+
 static int choice_compare_addresses(const struct choice_end *a, const struct choice_end *b)
 {
-	return memcmp(a->address, b->address, sizeof(((struct joining_address *)NULL)->bytes));
+	return memcmp(a->address, b->address, a->bytes);
 }
 
 static int choice_compare(const void *one, const void *other)
@@ -82,8 +102,7 @@ static int choice_all_differ(const struct choice *c, const unsigned int *chosen)
 	unsigned int i;
 
 	for (i = 0; i < c->count && !err; i++)
-		sorted[i] = (struct choice_end){ c->hosts[i]->address[chosen[i]].bytes,
-						 c->hosts[i] };
+		sorted[i] = choice_end_of(c, c->hosts[i], chosen[i]);
 	if (!err)
 		qsort(sorted, c->count, sizeof(*sorted), choice_compare);
 	for (i = 1; i < c->count && !err; i++)
@@ -151,12 +170,17 @@ static int choice_in_machine(struct choice *c, unsigned int *chosen)
 	return choice_try(c, chosen);
 }
 
-int joining_choose(const struct joining_host *const *hosts, unsigned int count, bool direct,
-		   unsigned int *chosen)
+int joining_choose(const struct joining_host *const *hosts, unsigned int count,
+		   enum collsock_bearer bearer, unsigned int *chosen)
 {
-	struct choice c = { .hosts = hosts, .count = count };
+	struct choice c = {
+		.hosts = hosts, .count = count, .reach = JOINING_REACH_NETWORK, .bearer = bearer,
+	};
 	int err = -EADDRNOTAVAIL;
 
+	/* Nobody has asked for bridges, or for a host to reach itself. */
+	if (bearer == COLLSOCK_BEARER_AUTO)
+		return count > 1 ? choice_try_networks(&c, true, chosen) : err;
 	if (choice_is_one_machine(hosts, count) && !choice_in_machine(&c, chosen))
 		return 0;
 	c.reach = JOINING_REACH_NETWORK;
@@ -165,7 +189,7 @@ int joining_choose(const struct joining_host *const *hosts, unsigned int count, 
 	for (; c.reach < JOINING_REACH_HOST && err == -EADDRNOTAVAIL; c.reach++) {
 		err = choice_try_networks(&c, true, chosen);
 		/* Networks connected by routers */
-		if (err == -EADDRNOTAVAIL && !direct)
+		if (err == -EADDRNOTAVAIL && bearer == COLLSOCK_BEARER_UDP)
 			err = choice_try_networks(&c, false, chosen);
 	}
 	return err;

@@ -161,44 +161,6 @@ static bool host_read_device(const struct ifaddrs *all, const char *name,
 	return true;
 }
 
-/* Can hosts communicate by this address as they are to? */
-static bool host_can_use(const struct ifaddrs *all, const struct ifaddrs *i,
-			 struct joining_address *a, const struct collsock_options *o)
-{
-	return host_is_wanted(a, o) && (o->bearer != COLLSOCK_BEARER_ETHERNET ||
-					host_read_device(all, i->ifa_name, a));
-}
-
-static void host_add_some(struct joining_host *host, const struct ifaddrs *all, int reach,
-			  int family, const struct collsock_options *o)
-{
-	const struct ifaddrs *i;
-	struct joining_address a;
-
-	for (i = all; i && host->addresses < JOINING_MOST_ADDRESSES; i = i->ifa_next)
-		if (host_read_address(i, &a) && a.family == family && a.reach == reach &&
-		    host_can_use(all, i, &a, o))
-			host->address[host->addresses++] = a;
-}
-
-int joining_host_add_addresses(struct joining_host *host, const struct collsock_options *o)
-{
-	struct ifaddrs *all;
-	int reach;
-
-	if (getifaddrs(&all))
-		return -errno;
-	for (reach = 0; reach < JOINING_REACHES; reach++) {
-		/* IPv4 first: its headers are shorter. */
-		host_add_some(host, all, reach, AF_INET, o);
-		host_add_some(host, all, reach, AF_INET6, o);
-	}
-	freeifaddrs(all);
-	return host->addresses ? 0 : -EADDRNOTAVAIL;
-}
-
-/* ---- as other sockets have them ---- */
-
 static socklen_t host_device_sockaddr(const struct joining_address *a, __u16 ethertype,
 				      struct sockaddr_ll *ll)
 {
@@ -209,6 +171,85 @@ static socklen_t host_device_sockaddr(const struct joining_address *a, __u16 eth
 	memcpy(ll->sll_addr, a->mac, sizeof(a->mac));
 	return sizeof(*ll);
 }
+
+static bool host_has_mac(const struct joining_address *a)
+{
+	struct collsock_member member;
+	struct sockaddr_ll ll = { };
+	socklen_t bytes = host_device_sockaddr(a, COLLSOCK_ETHERTYPE, &ll);
+
+	return !member_from_sockaddr(&member, (struct sockaddr *)&ll, bytes);
+}
+
+static bool host_lists_device(const struct collsock_devices *d, __u32 device)
+{
+	unsigned int i;
+
+	for (i = 0; offsetof(struct collsock_devices, ifindex[i + 1]) <= d->size; i++)
+		if (d->ifindex[i] == device)
+			return true;
+	return false;
+}
+
+/* Can hosts communicate by this address as they are to? */
+static bool host_can_use(const struct ifaddrs *all, const struct ifaddrs *i,
+			 struct joining_address *a, const struct collsock_options *o,
+			 const struct collsock_devices *devices)
+{
+	bool has_device;
+
+	if (!host_is_wanted(a, o))
+		return false;
+	if (o->bearer == COLLSOCK_BEARER_UDP)
+		return true;
+	has_device = host_read_device(all, i->ifa_name, a);
+	if (o->bearer == COLLSOCK_BEARER_ETHERNET)
+		return has_device;
+	a->open = has_device && host_has_mac(a) && host_lists_device(devices, a->device);
+	return true;
+}
+
+static void host_add_some(struct joining_host *host, const struct ifaddrs *all, int reach,
+			  int family, const struct collsock_options *o,
+			  const struct collsock_devices *devices)
+{
+	const struct ifaddrs *i;
+	struct joining_address a;
+
+	for (i = all; i && host->addresses < JOINING_MOST_ADDRESSES; i = i->ifa_next)
+		if (host_read_address(i, &a) && a.family == family && a.reach == reach &&
+		    host_can_use(all, i, &a, o, devices))
+			host->address[host->addresses++] = a;
+}
+
+int joining_host_add_addresses(struct joining_host *host, const struct collsock_options *o,
+			       const struct collsock_devices *devices)
+{
+	struct ifaddrs *all;
+	int reach;
+
+	if (getifaddrs(&all))
+		return -errno;
+	for (reach = 0; reach < JOINING_REACHES; reach++) {
+		/* IPv4 first: its headers are shorter. */
+		host_add_some(host, all, reach, AF_INET, o, devices);
+		host_add_some(host, all, reach, AF_INET6, o, devices);
+	}
+	freeifaddrs(all);
+	return host->addresses ? 0 : -EADDRNOTAVAIL;
+}
+
+bool joining_host_is_open(const struct joining_host *host)
+{
+	unsigned int i;
+
+	for (i = 0; i < host->addresses; i++)
+		if (host->address[i].open)
+			return true;
+	return false;
+}
+
+/* ---- as other sockets have them ---- */
 
 socklen_t joining_host_sockaddr(const struct joining_address *a, __u16 port,
 				const struct collsock_options *o, struct sockaddr_storage *storage)
@@ -257,8 +298,10 @@ static bool host_address_is_valid(const struct joining_address *a,
 	if ((a->family != AF_INET && a->family != AF_INET6) || a->prefix > bits ||
 	    !host_is_zero(a->bytes, bits / BITS_PER_BYTE, sizeof(a->bytes)))
 		return false;
-	if (a->reach >= JOINING_REACHES || a->reserved ||
+	if (a->reach >= JOINING_REACHES ||
 	    (host_is_loopback(a) && a->reach != JOINING_REACH_HOST))
+		return false;
+	if (a->open && (a->open > 1 || o->bearer != COLLSOCK_BEARER_AUTO || !host_has_mac(a)))
 		return false;
 	bytes = joining_host_sockaddr(a, 0, o, &storage);
 	return !member_from_sockaddr(&member, (struct sockaddr *)&storage, bytes);
@@ -269,7 +312,7 @@ bool joining_host_is_valid(const struct joining_host *host, const struct collsoc
 	unsigned int i;
 
 	if (host->addresses > JOINING_MOST_ADDRESSES || host->port > UINT16_MAX ||
-	    (host->port && o->bearer == COLLSOCK_BEARER_ETHERNET))
+	    (host->port && (o->bearer == COLLSOCK_BEARER_ETHERNET || joining_host_is_open(host))))
 		return false;
 	for (i = 0; i < host->addresses; i++)
 		if (!host_address_is_valid(&host->address[i], o) ||

@@ -27,7 +27,7 @@ enum joining_reach {
  * @device: index of its interface, which means something on that host only
  * @mac: MAC address of its interface; zero if it has none
  * @reach: enum joining_reach
- * @reserved: 0
+ * @open: with COLLSOCK_BEARER_AUTO, whether every user may have groups over its interface
  * @bytes: in network byte order, zero-padded
  */
 struct joining_address {
@@ -36,7 +36,7 @@ struct joining_address {
 	__u32	device;
 	__u8	mac[6];
 	__u8	reach;
-	__u8	reserved;
+	__u8	open;
 	__u8	bytes[16];
 };
 
@@ -61,10 +61,14 @@ struct joining_host {
 int joining_host_identify(struct joining_host *host);
 
 /*
- * Add the addresses by which hosts may communicate according to @options. Returns 0, or a negative
- * errno.
+ * Add the addresses by which hosts may communicate according to @options. @devices: those that are
+ * open. Returns 0, or a negative errno.
  */
-int joining_host_add_addresses(struct joining_host *host, const struct collsock_options *options);
+int joining_host_add_addresses(struct joining_host *host, const struct collsock_options *options,
+			       const struct collsock_devices *devices);
+
+/* Has it an address whose interface is open? */
+bool joining_host_is_open(const struct joining_host *host);
 
 static inline bool joining_host_same_machine(const struct joining_host *one,
 					     const struct joining_host *other)

@@ -45,7 +45,7 @@ static int options_copy(struct collsock_options *o, const struct collsock_option
 static int options_check(const struct collsock_options *o)
 {
 	if (strnlen(o->name, sizeof(o->name)) == sizeof(o->name) ||
-	    o->bearer > COLLSOCK_BEARER_ETHERNET || o->spin_us > COLLSOCK_MAX_SPIN_US ||
+	    o->bearer > COLLSOCK_BEARER_AUTO || o->spin_us > COLLSOCK_MAX_SPIN_US ||
 	    o->timeout_ms > INT32_MAX || o->backend > COLLSOCK_BACKEND_USER || o->reserved ||
 	    !joining_is_segment(o->segment_bytes))
 		return -EINVAL;
@@ -83,7 +83,7 @@ int joining_options_complete(struct collsock_options *o, const struct collsock_o
 		o->timeout_ms = COLLSOCK_DEFAULT_TIMEOUT_MS;
 	if (!o->max_bytes)
 		o->max_bytes = COLLSOCK_DEFAULT_MAX_BYTES;
-	if (!o->port && o->bearer == COLLSOCK_BEARER_UDP)
+	if (!o->port && o->bearer != COLLSOCK_BEARER_ETHERNET)
 		o->port = COLLSOCK_PORT;
 	joining_options_set_multicast(o, o->multicast);
 	return err;
@@ -102,7 +102,10 @@ bool joining_options_multicast(const struct collsock_options *o)
 void joining_options_set_multicast(struct collsock_options *o, const __u8 address[16])
 {
 	memmove(o->multicast, address, sizeof(o->multicast));
-	if (o->bearer == COLLSOCK_BEARER_UDP && !o->family && joining_options_multicast(o))
+	if (o->bearer == COLLSOCK_BEARER_ETHERNET || !joining_options_multicast(o))
+		return;
+	o->bearer = COLLSOCK_BEARER_UDP;
+	if (!o->family)
 		o->family = o->multicast[0] == IPV6_MULTICAST ? AF_INET6 : AF_INET;
 }
 

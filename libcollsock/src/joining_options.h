@@ -70,7 +70,10 @@ bool joining_options_keyed(const struct collsock_options *options);
 /* Have they a multicast address? */
 bool joining_options_multicast(const struct collsock_options *options);
 
-/* Hosts communicate by addresses of the family of the multicast address, if they have a choice. */
+/*
+ * Hosts communicate by addresses of the family of the multicast address, if they have a choice, and
+ * over UDP, unless it is Ethernet that is wanted.
+ */
 void joining_options_set_multicast(struct collsock_options *options, const __u8 address[16]);
 
 #endif

@@ -88,8 +88,7 @@ static unsigned int plan_lowest_rank(const struct joining_plan *p, unsigned int 
 int joining_plan_choose_addresses(struct joining_plan *p, const struct collsock_options *o,
 				  unsigned int *culprit)
 {
-	int err = joining_choose(p->hosts, p->host_count, o->bearer == COLLSOCK_BEARER_ETHERNET,
-				 p->chosen);
+	int err = joining_choose(p->hosts, p->host_count, o->bearer, p->chosen);
 
 	if (err)
 		*culprit = plan_lowest_rank(p, joining_choice_culprit(p->hosts, p->host_count));

@@ -34,7 +34,8 @@ void joining_plan_make(struct joining_plan *plan, const struct joining_record *r
 
 /*
  * Choose the addresses. -EADDRNOTAVAIL if there are none by which all hosts reach each other: over
- * Ethernet, none in one network; then @culprit receives the rank to blame. -ENOMEM
+ * Ethernet, none in one network; with COLLSOCK_BEARER_AUTO, none with which they may have Ethernet.
+ * Then @culprit receives the rank to blame. -ENOMEM
  */
 int joining_plan_choose_addresses(struct joining_plan *plan,
 				  const struct collsock_options *options, unsigned int *culprit);

@@ -43,7 +43,8 @@ static int record_draw_secrets(struct joining_record *r)
 }
 
 void joining_record_fill(struct joining_record *r, const struct collsock_options *options,
-			 __u32 rank, __u32 ranks, int error)
+			 const struct collsock_devices *devices, __u32 rank, __u32 ranks,
+			 int error)
 {
 	memset(r, 0, sizeof(*r));
 	r->version = RECORD_VERSION;
@@ -54,7 +55,7 @@ void joining_record_fill(struct joining_record *r, const struct collsock_options
 	if (!r->error)
 		r->error = error;
 	if (!r->error)
-		r->error = joining_host_add_addresses(&r->host, options);
+		r->error = joining_host_add_addresses(&r->host, options, devices);
 	if (!r->error)
 		r->error = record_draw(&r->fresh, sizeof(r->fresh));
 	if (!r->error && !rank)

@@ -36,11 +36,12 @@ struct joining_record {
 };
 
 /*
- * Fill in the record of @rank. @error: 0, or a negative errno for which it cannot join; the others
- * are found out. Rank 0 draws id and key.
+ * Fill in the record of @rank. @devices: those that are open to every user. @error: 0, or a
+ * negative errno for which it cannot join; the others are found out. Rank 0 draws id and key.
  */
 void joining_record_fill(struct joining_record *record, const struct collsock_options *options,
-			 __u32 rank, __u32 ranks, int error);
+			 const struct collsock_devices *devices, __u32 rank, __u32 ranks,
+			 int error);
 
 /**
  * joining_record_check() - can these ranks join together?

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/ether.h>
 #include <netpacket/packet.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -57,6 +59,10 @@ int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *byt
 	}
 	fake.option = option;
 	memset(value, 0xa5, *bytes);
+	if (option == COLLSOCK_DEVICES && !fake.devices.size)
+		return answer(ENOPROTOOPT, 0);
+	if (option == COLLSOCK_DEVICES)
+		memcpy(value, &fake.devices, fake.devices.size);
 	if (option == COLLSOCK_SELF && fake.self.size)
 		memcpy(value, &fake.self, sizeof(fake.self));
 	return answer(fake.error, 0);
@@ -116,6 +122,9 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_start(arguments, request);
 	buffer = va_arg(arguments, __u8 *);
 	va_end(arguments);
+	/* Of interfaces only addresses are known. */
+	if (request == SIOCGIFMTU)
+		return answer(ENODEV, 0);
 	fake.requests[fake.calls++] = request;
 	if (request == COLLSOCK_RUN) {
 		run = (const struct collsock_run *)buffer;
@@ -155,6 +164,7 @@ static struct sockaddr *fake_device(const char *text, int index)
 
 	ll->sll_family = AF_PACKET;
 	ll->sll_ifindex = index;
+	ll->sll_hatype = ARPHRD_ETHER;
 	ll->sll_halen = ETH_ALEN;
 	memcpy(ll->sll_addr, ether_aton(text), ETH_ALEN);
 	return (struct sockaddr *)ll;
@@ -185,10 +195,17 @@ static void fake_interface(struct ifaddrs *a, const char *text)
 
 static void fake_address(struct ifaddrs *a, const char *text, int index)
 {
-	if (strchr(text, '='))
+	const char *address = strchr(text, '=');
+
+	if (address && strchr(text, '/')) {
 		fake_interface(a, text);
+		return;
+	}
+	if (address)
+		a->ifa_name = strndup(text, address++ - text);
 	else
-		a->ifa_addr = strchr(text, ':') ? fake_device(text, index) : fake_ipv4(text);
+		address = text;
+	a->ifa_addr = strchr(address, ':') ? fake_device(address, index) : fake_ipv4(address);
 }
 
 /* An interface without an address first, as real hosts have. */

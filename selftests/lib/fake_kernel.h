@@ -53,13 +53,14 @@ struct fake_answer {
  * @error: errno of socket(), setsockopt(), getsockopt() and sendmsg()
  * @option: of the last setsockopt() or getsockopt()
  * @self: answer to getsockopt(COLLSOCK_SELF), if its size is not 0
+ * @devices: answer to getsockopt(COLLSOCK_DEVICES); without a size it is unknown
  * @sent_bytes: its length
  * @flags: of the last sendmsg()
  * @answers: to ioctl() and recvmsg(), in order
  * @requests: requests of the ioctl()s made
  * @calls: number of ioctl()s and recvmsg()s made
  * @addresses: of this host, as text: 10.1.0.1, 52:54:00:12:34:01, or with interface and network,
- *	eth0=10.1.0.1/24; ends with NULL
+ *	eth0=10.1.0.1/24, eth0=52:54:00:12:34:01; ends with NULL
  */
 struct fake_kernel {
 	__u8			sent[FAKE_BYTES];
@@ -69,6 +70,7 @@ struct fake_kernel {
 	int			error;
 	int			option;
 	struct collsock_self	self;
+	struct collsock_devices	devices;
 	size_t			sent_bytes;
 	int			flags;
 	struct fake_answer	answers[FAKE_ANSWERS];

@@ -27,6 +27,8 @@
 #define ENTERED 2
 #define TRIED 3
 #define ROUNDS 4
+#define ENTERED_AGAIN 5
+#define ROUNDS_OF_BOTH 7
 
 /**
  * struct request - what JOIN got
@@ -49,6 +51,7 @@ struct request {
  * @text: likewise
  * @rounds: calls of the exchange
  * @request: what JOIN got
+ * @first: if it got two requests, the first
  * @descriptors: more than there were before
  * @socket_type: of the socket that was opened
  * @shown: the key of its options was in what it gave
@@ -61,6 +64,7 @@ struct rank {
 	char		text[512];
 	int		rounds;
 	struct request	request;
+	struct request	first;
 	int		descriptors;
 	int		socket_type;
 	bool		shown;
@@ -165,8 +169,10 @@ static int exchange(void *ctx, const void *mine, void *all, size_t bytes)
 		p->damage(p, round, all, bytes);
 	if (round == RECORDS)
 		spread(p, all);
-	if (round == ENTERED)
+	if (round == ENTERED || round == ENTERED_AGAIN) {
+		r->first = r->request;
 		record_request(&r->request);
+	}
 	if (round == p->refused_after)
 		fake.error = p->refusal;
 	return 0;
@@ -199,13 +205,15 @@ static void be_rank(struct plot *p)
 	struct rank *r = &p->shared->rank[p->rank];
 	struct collsock *socket = NULL;
 	int before = open_descriptors();
-	static char address[64];
+	static char address[64], mac[64];
 
+	snprintf(mac, sizeof(mac), "eth0=02:00:00:00:00:%02x", 1 + p->rank / p->per_host);
 	snprintf(address, sizeof(address), "eth0=10.1.%u.%u/16", p->rank,
 		 1 + p->rank / p->per_host);
 	fake.addresses[0] = "docker0=172.17.0.1/16";
 	fake.addresses[1] = "lo=127.0.0.1/8";
 	fake.addresses[2] = address;
+	fake.addresses[3] = mac;
 	p->options.failed_rank = &r->failed_rank;
 	p->options.text = r->text;
 	p->options.text_bytes = sizeof(r->text);
@@ -347,6 +355,105 @@ TEST_F(join, options_are_those_of_the_request)
 	EXPECT_EQ(1 << COLLSOCK_KARY, head->algorithms);
 	EXPECT_EQ(COLLSOCK_DEGREE(4), head->degrees);
 	EXPECT_EQ(COLLSOCK_KARY, head->algorithm[COLLSOCK_BARRIER]);
+}
+
+/* ---- Ethernet, if every user may use it ---- */
+
+/* The device is the fourth of the addresses above. */
+static void vary_bearer(struct plot *p)
+{
+	p->options.bearer = COLLSOCK_BEARER_AUTO;
+	p->options.port = 7700;
+	fake.devices = (struct collsock_devices){
+		offsetof(struct collsock_devices, ifindex[1]), { 4 },
+	};
+}
+
+TEST_F(join, ethernet_is_used_where_every_user_may)
+{
+	const struct collsock_member *members = self->shared->rank[RANKS - 1].request.members;
+	static const __u8 wanted[16] = { 2, [5] = 2 };
+
+	run(self->shared, 2, vary_bearer);
+	EXPECT_EQ(0, self->shared->rank[RANKS - 1].err);
+	EXPECT_EQ(ROUNDS, self->shared->rank[0].rounds);
+	EXPECT_EQ(AF_PACKET, members[1].family);
+	EXPECT_EQ(COLLSOCK_ETHERTYPE, members[1].port);
+	EXPECT_EQ(0, memcmp(wanted, members[1].address, sizeof(wanted)));
+}
+
+static void vary_bearer_but_for_one(struct plot *p)
+{
+	vary_bearer(p);
+	if (p->rank == 3)
+		fake.devices.size = 0;
+}
+
+/* The rank is not the one whose record tells of its host. */
+TEST_F(join, udp_is_used_where_the_kernel_of_a_rank_does_not_tell)
+{
+	__u32 i;
+
+	run(self->shared, 2, vary_bearer_but_for_one);
+	for (i = 0; i < RANKS; i++) {
+		EXPECT_EQ(0, self->shared->rank[i].err);
+		EXPECT_EQ(ROUNDS, self->shared->rank[i].rounds);
+		EXPECT_EQ(AF_INET, self->shared->rank[i].request.members[2].family);
+		EXPECT_EQ(7700, self->shared->rank[i].request.members[2].port);
+	}
+}
+
+static void vary_bearer_and_completion(struct plot *p)
+{
+	vary_bearer(p);
+	if (p->rank == 4)
+		fake.answers[0].completion.error = ETIMEDOUT;
+}
+
+TEST_F(join, udp_is_used_where_packets_do_not_arrive_over_ethernet)
+{
+	__u32 i;
+
+	run(self->shared, 2, vary_bearer_and_completion);
+	for (i = 0; i < RANKS; i++) {
+		struct rank *r = &self->shared->rank[i];
+
+		EXPECT_EQ(0, r->err);
+		EXPECT_STREQ("", r->text);
+		EXPECT_EQ(0, r->descriptors);
+		EXPECT_EQ(ROUNDS_OF_BOTH, r->rounds);
+		EXPECT_EQ(AF_PACKET, r->first.members[0].family);
+		EXPECT_EQ(AF_INET, r->request.members[0].family);
+		EXPECT_EQ(7700, r->request.members[0].port);
+		EXPECT_NE(r->first.head.nonce, r->request.head.nonce);
+		EXPECT_EQ(self->shared->rank[0].request.head.nonce, r->request.head.nonce);
+	}
+}
+
+static void vary_bearer_and_descriptors(struct plot *p)
+{
+	vary_bearer_and_completion(p);
+	p->refused_after = p->rank == 2 ? TRIED : -1;
+	p->refusal = EMFILE;
+}
+
+TEST_F(join, a_rank_without_another_socket_is_named_on_all_ranks)
+{
+	run(self->shared, 2, vary_bearer_and_descriptors);
+	EXPECT_FAILURE(-EMFILE, 2, "rank 2: this user has all the groups that it may");
+}
+
+static void vary_bearer_and_multicast(struct plot *p)
+{
+	vary_bearer(p);
+	collsock_multicast_from_text("239.7.7.7", p->options.multicast);
+}
+
+TEST_F(join, udp_is_used_with_a_multicast_address)
+{
+	run(self->shared, 2, vary_bearer_and_multicast);
+	EXPECT_EQ(0, self->shared->rank[0].err);
+	EXPECT_EQ(AF_INET, self->shared->rank[0].request.members[2].family);
 }
 
 /* ---- ranks that disagree ---- */

@@ -48,7 +48,8 @@ static void add(struct joining_host *host, const char *address, int prefix)
 	add_with(host, address, prefix, JOINING_REACH_NETWORK);
 }
 
-#define CHOOSE() joining_choose(self->all, HOSTS, false, self->chosen)
+#define CHOOSE_BY(bearer) joining_choose(self->all, HOSTS, bearer, self->chosen)
+#define CHOOSE() CHOOSE_BY(COLLSOCK_BEARER_UDP)
 
 #define EXPECT_CHOSEN(zero, one, two) ({ \
 	EXPECT_EQ(0, CHOOSE()); \
@@ -144,7 +145,7 @@ TEST_F(hosts, networks_may_be_connected_by_routers)
 	add(&self->host[1], "10.2.0.1", 24);
 	add(&self->host[2], "10.3.0.1", 24);
 	EXPECT_CHOSEN(0, 0, 0);
-	EXPECT_EQ(-EADDRNOTAVAIL, joining_choose(self->all, HOSTS, true, self->chosen));
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE_BY(COLLSOCK_BEARER_ETHERNET));
 }
 
 TEST_F(hosts, all_use_the_same_family)
@@ -203,15 +204,107 @@ TEST_F(hosts, loopback_is_chosen_for_a_single_host)
 {
 	add(&self->host[0], "10.1.0.1", 24);
 	add_with(&self->host[0], "172.17.0.1", 16, JOINING_REACH_BRIDGE);
-	EXPECT_EQ(0, joining_choose(self->all, 1, false, self->chosen));
+	EXPECT_EQ(0, joining_choose(self->all, 1, COLLSOCK_BEARER_UDP, self->chosen));
 	EXPECT_EQ(0, self->chosen[0]);
 	add_with(&self->host[0], "127.0.0.1", 8, JOINING_REACH_HOST);
-	EXPECT_EQ(0, joining_choose(self->all, 1, false, self->chosen));
+	EXPECT_EQ(0, joining_choose(self->all, 1, COLLSOCK_BEARER_UDP, self->chosen));
 	EXPECT_EQ(2, self->chosen[0]);
-	EXPECT_EQ(-EADDRNOTAVAIL, joining_choose(&self->all[1], 1, false, self->chosen));
+	EXPECT_EQ(-EADDRNOTAVAIL, joining_choose(&self->all[1], 1, COLLSOCK_BEARER_UDP,
+						 self->chosen));
+}
+
+/* ---- Ethernet, if every user may use it ---- */
+
+#define CHOOSE_AUTO() CHOOSE_BY(COLLSOCK_BEARER_AUTO)
+
+static void add_open(struct joining_host *host, const char *address, int prefix, __u8 mac)
+{
+	struct joining_address *a = &host->address[host->addresses];
+
+	add(host, address, prefix);
+	a->mac[0] = 2;
+	a->mac[5] = mac;
+	a->open = true;
+}
+
+/* In 10.1.0.0/24 */
+static void add_an_open_one_to_each(struct joining_host *host)
+{
+	static const char *const address[HOSTS] = { "10.1.0.1", "10.1.0.2", "10.1.0.3" };
+	int i;
+
+	for (i = 0; i < HOSTS; i++)
+		add_open(&host[i], address[i], 24, i);
+}
+
+TEST_F(hosts, ethernet_is_chosen_where_all_have_opened_it)
+{
+	add(&self->host[0], "10.2.0.1", 24);
+	add_an_open_one_to_each(self->host);
+	add(&self->host[1], "10.2.0.2", 24);
+	add(&self->host[2], "10.2.0.3", 24);
+	EXPECT_EQ(0, CHOOSE_AUTO());
+	EXPECT_EQ(1, self->chosen[0]);
+	EXPECT_EQ(0, self->chosen[1]);
+	EXPECT_EQ(0, self->chosen[2]);
+	/* As for UDP the first network */
+	EXPECT_CHOSEN(0, 1, 1);
+}
+
+TEST_F(hosts, ethernet_is_not_chosen_where_one_has_not_opened_it)
+{
+	int i;
+
+	add_an_open_one_to_each(self->host);
+	for (i = 0; i < HOSTS; i++) {
+		self->host[i].address[0].open = false;
+		EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE_AUTO());
+		EXPECT_CHOSEN(0, 0, 0);
+		self->host[i].address[0].open = true;
+	}
+	EXPECT_EQ(0, CHOOSE_AUTO());
+}
+
+TEST_F(hosts, ethernet_is_not_chosen_where_the_open_networks_differ)
+{
+	add_open(&self->host[0], "10.1.0.1", 24, 1);
+	add_open(&self->host[1], "10.1.0.2", 24, 2);
+	add_open(&self->host[2], "10.2.0.3", 24, 3);
+	add(&self->host[2], "10.1.0.3", 24);
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE_AUTO());
+	EXPECT_CHOSEN(0, 0, 1);
+}
+
+/* As those of one machine have with ipvlan */
+TEST_F(hosts, ethernet_is_not_chosen_where_two_have_one_mac_address)
+{
+	add_an_open_one_to_each(self->host);
+	self->host[2].address[0].mac[5] = self->host[1].address[0].mac[5];
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE_AUTO());
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE_BY(COLLSOCK_BEARER_ETHERNET));
+	EXPECT_CHOSEN(0, 0, 0);
+}
+
+TEST_F(hosts, ethernet_is_not_chosen_within_a_host)
+{
+	int i;
+
+	add_open(&self->host[0], "10.1.0.1", 24, 1);
+	EXPECT_EQ(-EADDRNOTAVAIL, joining_choose(self->all, 1, COLLSOCK_BEARER_AUTO,
+						 self->chosen));
+	self->host[0].addresses = 0;
+	add_an_open_one_to_each(self->host);
+	for (i = 0; i < HOSTS; i++)
+		self->host[i].address[0].reach = JOINING_REACH_BRIDGE;
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE_AUTO());
+	EXPECT_CHOSEN(0, 0, 0);
 }
 
 /* ---- those of this host ---- */
+
+static struct collsock_devices fake_devices;
+
+#define ADD_ADDRESSES() joining_host_add_addresses(&host, &options, &fake_devices)
 
 static void have(const char *const *addresses)
 {
@@ -254,7 +347,7 @@ TEST_F(hosts, addresses_are_in_the_order_of_their_reach)
 	unsigned int i;
 
 	have(mine);
-	ASSERT_EQ(0, joining_host_add_addresses(&host, &options));
+	ASSERT_EQ(0, ADD_ADDRESSES());
 	ASSERT_EQ(ARRAY_SIZE(wanted), host.addresses);
 	for (i = 0; i < host.addresses; i++) {
 		EXPECT_STREQ(wanted[i].address, text_of(&host.address[i]));
@@ -275,19 +368,49 @@ TEST_F(hosts, a_network_or_family_that_the_user_names_is_the_only_one)
 	struct joining_host host = { };
 
 	have(mine);
-	ASSERT_EQ(0, joining_host_add_addresses(&host, &options));
+	ASSERT_EQ(0, ADD_ADDRESSES());
 	ASSERT_EQ(1, host.addresses);
 	EXPECT_STREQ("10.2.0.5", text_of(&host.address[0]));
 	host.addresses = 0;
 	options = (struct collsock_options){ .family = AF_INET6 };
-	ASSERT_EQ(0, joining_host_add_addresses(&host, &options));
+	ASSERT_EQ(0, ADD_ADDRESSES());
 	ASSERT_EQ(1, host.addresses);
 	EXPECT_STREQ("fd00::5", text_of(&host.address[0]));
 	host.addresses = 0;
 	options = (struct collsock_options){
 		.family = AF_INET, .prefix = 8, .network = { 11 },
 	};
-	EXPECT_EQ(-EADDRNOTAVAIL, joining_host_add_addresses(&host, &options));
+	EXPECT_EQ(-EADDRNOTAVAIL, ADD_ADDRESSES());
+}
+
+TEST_F(hosts, an_address_is_open_if_its_ethernet_device_is)
+{
+	static const char *const mine[] = {
+		"eth0=02:00:00:00:00:01", "eth1=02:00:00:00:00:02", "eth0=10.1.0.5/24",
+		"eth1=10.2.0.5/24", "eth2=10.3.0.5/24", "lo=127.0.0.1/8", NULL
+	};
+	struct collsock_options options = { .bearer = COLLSOCK_BEARER_AUTO };
+	struct joining_host host = { };
+	int i;
+
+	have(mine);
+	fake_devices = (struct collsock_devices){
+		offsetof(struct collsock_devices, ifindex[2]), { 7, 2, 1 },
+	};
+	ASSERT_EQ(0, ADD_ADDRESSES());
+	ASSERT_EQ(4, host.addresses);
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(i == 1, host.address[i].open);
+	EXPECT_EQ(2, host.address[1].mac[5]);
+	EXPECT_TRUE(joining_host_is_open(&host));
+	EXPECT_TRUE(joining_host_is_valid(&host, &options));
+	host.addresses = 1;
+	EXPECT_FALSE(joining_host_is_open(&host));
+	/* Those who have asked for UDP */
+	host.addresses = 0;
+	options.bearer = COLLSOCK_BEARER_UDP;
+	ASSERT_EQ(0, ADD_ADDRESSES());
+	EXPECT_FALSE(joining_host_is_open(&host));
 }
 
 /* ---- those that another rank has sent ---- */
@@ -329,6 +452,7 @@ TEST_F(hosts, no_address_is_accepted_that_no_host_has)
 TEST_F(hosts, no_host_is_accepted_that_no_rank_sends)
 {
 	const struct collsock_options ethernet = { .bearer = COLLSOCK_BEARER_ETHERNET };
+	const struct collsock_options any = { .bearer = COLLSOCK_BEARER_AUTO };
 	const struct collsock_options udp = { };
 	struct joining_host good = { }, host;
 
@@ -345,6 +469,18 @@ TEST_F(hosts, no_host_is_accepted_that_no_rank_sends)
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
 	host.addresses = 0xffffffff;
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
+	/* Whoever may use Ethernet has a MAC address, and is no rank in user space. */
+	host = good;
+	host.address[0].open = true;
+	EXPECT_FALSE(joining_host_is_valid(&host, &any));
+	host.address[0].mac[0] = 2;
+	EXPECT_TRUE(joining_host_is_valid(&host, &any));
+	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
+	host.port = 7608;
+	EXPECT_FALSE(joining_host_is_valid(&host, &any));
+	host.port = 0;
+	host.address[0].open = 2;
+	EXPECT_FALSE(joining_host_is_valid(&host, &any));
 	host = good;
 	host.address[0].family = AF_PACKET;
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));

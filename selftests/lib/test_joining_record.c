@@ -11,6 +11,13 @@
 #define RANKS 4
 #define RUNS 200000
 
+static void fill(struct joining_record *r, const struct collsock_options *o, __u32 rank, int error)
+{
+	static const struct collsock_devices none;
+
+	joining_record_fill(r, o, &none, rank, RANKS, error);
+}
+
 FIXTURE(records)
 {
 	struct collsock_options	options;
@@ -25,7 +32,7 @@ FIXTURE_SETUP(records)
 	fake.addresses[0] = "eth0=10.1.0.1/24";
 	ASSERT_EQ(0, joining_options_complete(&self->options, NULL));
 	for (i = 0; i < RANKS; i++) {
-		joining_record_fill(&self->of[i], &self->options, i, RANKS, 0);
+		fill(&self->of[i], &self->options, i, 0);
 		self->of[i].host.identity[0] = i;
 		self->of[i].host.address[0].bytes[3] = 1 + i;
 	}
@@ -60,7 +67,7 @@ TEST_F(records, each_rank_draws_its_part_of_the_nonce)
 	__u32 i;
 
 	for (i = 0; i < RANKS; i++) {
-		joining_record_fill(&again, &self->options, i, RANKS, 0);
+		fill(&again, &self->options, i, 0);
 		EXPECT_NE(0, again.fresh);
 		EXPECT_NE(again.fresh, self->of[i].fresh);
 	}
@@ -71,7 +78,7 @@ TEST_F(records, rank_0_alone_draws_what_is_secret)
 	static const __u8 none[COLLSOCK_KEY_BYTES];
 	struct joining_record again;
 
-	joining_record_fill(&again, &self->options, 0, RANKS, 0);
+	fill(&again, &self->options, 0, 0);
 	EXPECT_NE(again.id, self->of[0].id);
 	EXPECT_NE(0, memcmp(again.key, self->of[0].key, sizeof(again.key)));
 	EXPECT_EQ(0, memcmp(none, self->of[1].key, sizeof(none)));
@@ -83,7 +90,7 @@ TEST_F(records, a_key_of_the_options_is_in_no_record)
 	__u32 i, seen = 0;
 
 	memset(self->options.key, 0xa7, sizeof(self->options.key));
-	joining_record_fill(r, &self->options, 0, RANKS, 0);
+	fill(r, &self->options, 0, 0);
 	for (i = 0; i + sizeof(self->options.key) <= sizeof(*r); i++)
 		seen += !memcmp((__u8 *)r + i, self->options.key, sizeof(self->options.key));
 	EXPECT_EQ(0, seen);
@@ -95,18 +102,18 @@ TEST_F(records, a_group_with_a_name_has_the_same_number_each_time)
 	struct joining_record again;
 
 	strcpy(self->options.name, "training");
-	joining_record_fill(&self->of[0], &self->options, 0, RANKS, 0);
-	joining_record_fill(&again, &self->options, 0, RANKS, 0);
+	fill(&self->of[0], &self->options, 0, 0);
+	fill(&again, &self->options, 0, 0);
 	EXPECT_EQ(again.id, self->of[0].id);
 	EXPECT_NE(again.fresh, self->of[0].fresh);
 	strcpy(self->options.name, "checkpoint");
-	joining_record_fill(&again, &self->options, 0, RANKS, 0);
+	fill(&again, &self->options, 0, 0);
 	EXPECT_NE(again.id, self->of[0].id);
 }
 
 TEST_F(records, a_rank_that_cannot_join_says_why)
 {
-	joining_record_fill(&self->of[2], &self->options, 2, RANKS, -ENFILE);
+	fill(&self->of[2], &self->options, 2, -ENFILE);
 	self->of[3].error = -ENOMEM;
 	EXPECT_BLAMED(-ENFILE, 2, "");
 	EXPECT_STREQ("", self->detail);
@@ -115,7 +122,7 @@ TEST_F(records, a_rank_that_cannot_join_says_why)
 TEST_F(records, a_rank_without_a_usable_address_says_so)
 {
 	fake.addresses[0] = NULL;
-	joining_record_fill(&self->of[1], &self->options, 1, RANKS, 0);
+	fill(&self->of[1], &self->options, 1, 0);
 	EXPECT_BLAMED(-EADDRNOTAVAIL, 1, "");
 }
 
@@ -143,7 +150,7 @@ TEST_F(records, two_ranks_of_one_number_are_blamed)
 #define EXPECT_TERM(change, words) ({ \
 	struct collsock_options others = self->options; \
 	others.change; \
-	joining_record_fill(&self->of[2], &others, 2, RANKS, 0); \
+	fill(&self->of[2], &others, 2, 0); \
 	EXPECT_BLAMED(-EPROTO, 2, words); \
 })
 
@@ -175,7 +182,7 @@ TEST_F(records, options_that_are_each_ranks_own_may_differ)
 	others.spin_us = 50;
 	others.timeout_ms = 1;
 	others.name[9] = 'x';	/* behind the end */
-	joining_record_fill(&self->of[2], &others, 2, RANKS, 0);
+	fill(&self->of[2], &others, 2, 0);
 	EXPECT_EQ(0, CHECK().error);
 	EXPECT_STREQ("", self->detail);
 }
@@ -302,7 +309,7 @@ TEST(options_that_make_no_sense_are_refused)
 		{ { .size = sizeof(bad[0].options), .backend = 3 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .reserved = 1 }, -EINVAL },
 		{ { .size = 1 << 20 }, -E2BIG },
-		{ { .size = sizeof(bad[0].options), .bearer = 2 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .bearer = 3 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .family = AF_PACKET }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .prefix = 8 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .network = { 10 } }, -EINVAL },
