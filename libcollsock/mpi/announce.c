@@ -12,7 +12,7 @@
  * Version of what ranks must do alike: the settings here, what they exchange to join
  * (joining.h), and which calls are taken
  */
-#define VERSION 0xc0110004U
+#define VERSION 0xc0110005U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**

@@ -61,7 +61,7 @@ static void comm_wake_watcher(void)
 }
 
 /* The watcher takes the sockets that it waits for from the list. */
-static void comm_close(struct cm_comm *c)
+static void comm_close_socket(struct cm_comm *c)
 {
 	struct collsock *socket;
 
@@ -72,6 +72,14 @@ static void comm_close(struct cm_comm *c)
 	cm_comm_unlock_all();
 	collsock_close(socket);
 	comm_wake_watcher();
+}
+
+void cm_comm_close(struct cm_comm *c)
+{
+	comm_close_socket(c);
+	memset(&c->spin, 0, sizeof(c->spin));
+	atomic_store(&c->window.received, 0);
+	atomic_store(&c->failure.seen, false);
 }
 
 /* ---- references ---- */
@@ -86,7 +94,7 @@ void cm_comm_put(struct cm_comm *c)
 	if (atomic_fetch_sub(&c->references, 1) > 1)
 		return;
 	comm_unlist(c);
-	comm_close(c);
+	comm_close_socket(c);
 	pthread_mutex_destroy(&c->window.lock);
 	free(c->window.scratch);
 	free(c);
@@ -117,7 +125,7 @@ struct cm_comm *cm_comm_new(MPI_Comm handle, int rank, int size)
 
 void cm_comm_pass(struct cm_comm *c, enum cm_reason reason)
 {
-	comm_close(c);
+	comm_close_socket(c);
 	free(c->window.scratch);
 	c->window.scratch = NULL;
 	c->state = CM_PASSING;

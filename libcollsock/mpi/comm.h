@@ -109,6 +109,12 @@ struct cm_comm {
 /* A new communicator, CM_COUNTING. NULL if the program is about to be aborted. */
 struct cm_comm *cm_comm_new(MPI_Comm handle, int rank, int size);
 
+/*
+ * Close its socket, and forget what was done with it. Called before it has joined; another socket
+ * may be opened then.
+ */
+void cm_comm_close(struct cm_comm *c);
+
 /* Make it CM_PASSING. Called in a collective of it, on all ranks, before it has joined. */
 void cm_comm_pass(struct cm_comm *c, enum cm_reason reason);
 

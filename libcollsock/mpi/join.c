@@ -32,6 +32,9 @@
  */
 static atomic_int join_known_error;
 
+/* Ethernet was chosen once, and did not do: later communicators do not wait for it, either. */
+static atomic_bool join_known_udp;
+
 /*
  * Where there is no module, the underlying MPI is there: a rank is in user space only if somebody
  * wants it to be.
@@ -70,17 +73,17 @@ static int join_make_options(struct collsock_options *complete)
 {
 	struct collsock_options o = {
 		.size		= sizeof(o),
-		.bearer		= cm_settings.ethernet ? COLLSOCK_BEARER_ETHERNET :
-							 COLLSOCK_BEARER_UDP,
+		.bearer		= cm_settings.bearer,
 		.prefix		= cm_settings.network_prefix,
 		.family		= cm_settings.network_family,
-		.port		= cm_settings.ethernet ? 0 : cm_settings.port,
 		.window		= cm_settings.window,
 		.degree		= cm_settings.degree,
 		.liveness_ms	= cm_settings.liveness_ms,
 		.max_bytes	= cm_settings.max_bytes,
 	};
 
+	if (o.bearer != COLLSOCK_BEARER_ETHERNET)
+		o.port = cm_settings.port;
 	memcpy(o.network, cm_settings.network, sizeof(o.network));
 	memcpy(o.multicast, cm_settings.multicast, sizeof(o.multicast));
 	memcpy(o.algorithm, cm_settings.algorithm, sizeof(o.algorithm));
@@ -146,18 +149,34 @@ static struct joining_outcome join_try_out(struct cm_comm *c, const struct joini
 
 /* ---- all ranks ---- */
 
-/* All ranks take each step, or none does. @tried: out: the last one, too */
-static struct joining_outcome join_all(struct cm_comm *c, struct joining *j, bool *tried)
+/*
+ * All ranks take each step, or none does. @error: of the socket; @tried: out: they have taken the
+ * last one, too
+ */
+static struct joining_outcome join_all(struct cm_comm *c, struct joining *j, int error, bool *tried)
 {
 	struct joining_outcome o = joining_prepare(j);
 
 	if (!o.error)
-		o = joining_enter(j, c->socket, 0);
+		o = joining_enter(j, c->socket, error);
 	*tried = !o.error;
 	if (o.error)
 		return o;
 	join_make_ready(c, j);
 	return joining_agree(j, join_try_out(c, j));
+}
+
+static struct joining_outcome join_with_either(struct cm_comm *c, struct joining *j, bool *tried)
+{
+	struct joining_outcome o = join_all(c, j, 0, tried);
+
+	if (!o.error || !joining_can_fall_back(j))
+		return o;
+	atomic_store(&join_known_udp, true);
+	cm_outcome_fall_back(c, j, o, *tried);
+	joining_fall_back(j);
+	cm_comm_close(c);
+	return join_all(c, j, join_open_socket(c), tried);
 }
 
 /* The outcome is the same on all ranks. */
@@ -176,16 +195,17 @@ static void join_pass(struct cm_comm *c, const struct joining *j, struct joining
 	}
 }
 
-static void join_tell(const struct cm_comm *c, const struct joining_plan *plan)
+static void join_tell(const struct cm_comm *c, const struct joining *j)
 {
-	unsigned int in_user_space = joining_plan_user_ranks(plan);
+	unsigned int in_user_space = joining_plan_user_ranks(&j->plan);
+	bool ethernet = j->options.bearer == COLLSOCK_BEARER_ETHERNET;
 	char also[64] = "";
 
 	if (in_user_space)
 		snprintf(also, sizeof(also), ", %u of them in user space", in_user_space);
 	fprintf(stderr,
-		"collsock: a communicator of %d ranks has joined%s, with segments of %u bytes\n",
-		c->size, also, c->segment);
+		"collsock: a communicator of %d ranks has joined over %s%s, with segments of %u bytes\n",
+		c->size, ethernet ? "Ethernet" : "UDP", also, c->segment);
 }
 
 /* Their MPI library is faster within a host. */
@@ -204,6 +224,8 @@ static void join_together(struct cm_comm *c, struct joining *j, struct user_port
 	bool tried = false;
 
 	j->ports = c->socket && c->socket->user ? ports : NULL;
+	if (c->socket && !atomic_load(&join_known_udp))
+		joining_find_devices(j, c->socket);
 	outcome = joining_meet(j, error);
 	/* The program is about to be aborted. */
 	if (j->exchange_error)
@@ -213,14 +235,14 @@ static void join_together(struct cm_comm *c, struct joining *j, struct user_port
 		return;
 	}
 	if (!outcome.error)
-		outcome = join_all(c, j, &tried);
+		outcome = join_with_either(c, j, &tried);
 	if (outcome.error) {
 		join_pass(c, j, outcome, tried);
 		return;
 	}
 	c->state = CM_JOINED;
 	if (cm_settings.verbose && !c->rank)
-		join_tell(c, &j->plan);
+		join_tell(c, j);
 }
 
 static int join_prepare_rank(struct cm_comm *c, struct collsock_options *options)

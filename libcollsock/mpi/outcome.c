@@ -58,7 +58,7 @@ static const char *outcome_text(const struct joining *j, const struct joining_ou
 {
 	if (j->detail[0])
 		return j->detail;
-	if (cm_settings.ethernet && outcome_of_ethernet(o, text, bytes))
+	if (j->options.bearer == COLLSOCK_BEARER_ETHERNET && outcome_of_ethernet(o, text, bytes))
 		return text;
 	if (joining_plan_user_ranks(&j->plan) && outcome_in_user_space(o, text, bytes))
 		return text;
@@ -85,6 +85,17 @@ static const char *outcome_text(const struct joining *j, const struct joining_ou
 		return cm_error_text(-o->error, tried ? o->rank : COLLSOCK_NO_RANK,
 				     text, bytes);
 	}
+}
+
+void cm_outcome_fall_back(const struct cm_comm *c, const struct joining *j,
+			  struct joining_outcome o, bool tried)
+{
+	char text[512];
+
+	if (!c->rank && cm_settings.verbose)
+		fprintf(stderr,
+			"collsock: a communicator of %d ranks tries UDP instead of Ethernet, because of rank %u: %s\n",
+			c->size, o.rank, outcome_text(j, &o, tried, text, sizeof(text)));
 }
 
 void cm_outcome_report(const struct cm_comm *c, const struct joining *j, struct joining_outcome o,

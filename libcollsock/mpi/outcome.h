@@ -15,4 +15,8 @@
 void cm_outcome_report(const struct cm_comm *c, const struct joining *j,
 		       struct joining_outcome outcome, bool tried);
 
+/* If the user wants verbose messages, that it is UDP then, and why. @tried: likewise */
+void cm_outcome_fall_back(const struct cm_comm *c, const struct joining *j,
+			  struct joining_outcome outcome, bool tried);
+
 #endif

@@ -199,26 +199,45 @@ static int settings_read_network(struct cm_settings *s, char *error, size_t byte
 
 static int settings_read_bearer(struct cm_settings *s, char *error, size_t bytes)
 {
+	static const char *const names[] = {
+		[COLLSOCK_BEARER_UDP] = "udp", [COLLSOCK_BEARER_ETHERNET] = "ethernet",
+		[COLLSOCK_BEARER_AUTO] = "auto",
+	};
 	const char *text = cm_setting_text(CM_SETTING_BEARER);
 
-	if (!text || !*text || !strcmp(text, "udp"))
+	s->bearer = COLLSOCK_BEARER_AUTO;
+	if (!text || !*text)
 		return 0;
-	s->ethernet = !strcmp(text, "ethernet");
-	if (s->ethernet)
-		return 0;
-	snprintf(error, bytes, "%s=%s: not udp or ethernet", cm_setting_names[CM_SETTING_BEARER],
-		 text);
+	for (s->bearer = 0; s->bearer < ARRAY_SIZE(names); s->bearer++)
+		if (!strcmp(text, names[s->bearer]))
+			return 0;
+	snprintf(error, bytes, "%s=%s: not auto, udp or ethernet",
+		 cm_setting_names[CM_SETTING_BEARER], text);
 	return -1;
 }
 
 /* ---- the multicast address ---- */
 
+static bool settings_is_ip(const char *text)
+{
+	__u8 address[16];
+
+	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
+}
+
+/* It is an address of one bearer. */
 static int settings_read_multicast(struct cm_settings *s, char *error, size_t bytes)
 {
 	const char *text = cm_setting_text(CM_SETTING_MULTICAST);
 
-	if (!text || !*text || !collsock_multicast_from_text(text, s->multicast))
+	if (!text || !*text)
 		return 0;
+	if (!collsock_multicast_from_text(text, s->multicast)) {
+		if (s->bearer == COLLSOCK_BEARER_AUTO)
+			s->bearer = settings_is_ip(text) ? COLLSOCK_BEARER_UDP :
+							   COLLSOCK_BEARER_ETHERNET;
+		return 0;
+	}
 	snprintf(error, bytes, "%s=%s: no multicast address, as 239.7.7.7",
 		 cm_setting_names[CM_SETTING_MULTICAST], text);
 	return -1;

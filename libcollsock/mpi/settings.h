@@ -34,7 +34,7 @@ enum cm_mode {
  * @degree: of all algorithms; 0: the usual one of each
  * @verbose: print which communicators have joined, and why others have not
  * @summary: print a summary in MPI_Finalize
- * @ethernet: hosts communicate over Ethernet, without IP
+ * @bearer: enum collsock_bearer; not COLLSOCK_BEARER_AUTO if @multicast is set
  * @network_family: AF_INET, AF_INET6, or 0 for any network
  * @network_prefix: length of the prefix of @network
  * @network: network over which hosts communicate
@@ -52,7 +52,7 @@ struct cm_settings {
 	__u8		degree;
 	__u8		verbose;
 	__u8		summary;
-	__u8		ethernet;
+	__u8		bearer;
 	__u8		network_prefix;
 	__u8		reserved;
 	__u16	network_family;

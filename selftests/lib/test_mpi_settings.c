@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <linux/collsock.h>
+#include <collsock.h>
 
 #include "../../libcollsock/mpi/settings.h"
 #include "../harness.h"
@@ -178,20 +178,28 @@ TEST_F(settings, the_multicast_address_is_one)
 
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_MULTICAST", "239.7.7.7"));
 	EXPECT_EQ(0, memcmp(ipv4, self->got.multicast, sizeof(ipv4)));
+	EXPECT_EQ(COLLSOCK_BEARER_UDP, self->got.bearer);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_MULTICAST", "ff15::7:7"));
+	EXPECT_EQ(COLLSOCK_BEARER_UDP, self->got.bearer);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_MULTICAST", "03:00:00:00:00:07"));
 	EXPECT_EQ(0, memcmp(mac, self->got.multicast, sizeof(mac)));
+	EXPECT_EQ(COLLSOCK_BEARER_ETHERNET, self->got.bearer);
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "10.0.0.1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "02:00:00:00:00:07"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "fd00::1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_MULTICAST", "yes"));
 }
 
-TEST_F(settings, the_bearer_is_udp_or_ethernet)
+TEST_F(settings, the_bearer_is_auto_udp_or_ethernet)
 {
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_BEARER", ""));
+	EXPECT_EQ(COLLSOCK_BEARER_AUTO, self->got.bearer);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_BEARER", "ethernet"));
-	EXPECT_EQ(1, self->got.ethernet);
+	EXPECT_EQ(COLLSOCK_BEARER_ETHERNET, self->got.bearer);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_BEARER", "udp"));
-	EXPECT_EQ(0, self->got.ethernet);
+	EXPECT_EQ(COLLSOCK_BEARER_UDP, self->got.bearer);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_BEARER", "auto"));
+	EXPECT_EQ(COLLSOCK_BEARER_AUTO, self->got.bearer);
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_BEARER", "ether"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_BEARER", "eth0"));
 }

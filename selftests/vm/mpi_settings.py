@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=240
+# vm: hosts=2 limit=300
 # suites: check soak
 """Settings of the library for MPI, and its messages for impossible ones."""
 
+import contextlib
 import re
 
 from collsock_test import (
-    ON_DEBUG_KERNEL, PORT, SOAK, Skipped, command, equal, main, set_tunables, test, test_each)
+    ON_DEBUG_KERNEL, PORT, SOAK, Skipped, at_least, command, equal, main, set_tunables, test,
+    test_each)
+from ethernet_common import ETHERTYPE, Frames, collsock
 from mpi_launch import BASELINE, KINDS, TIME_LIMIT, launch, passes, seed_of
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
@@ -55,13 +58,65 @@ def segments_are_as_long_as_the_path_of_every_rank_allows():
         equal("segments", re.findall(r"with segments of (\d+) bytes", said), [str(expected)])
 
 
+@contextlib.contextmanager
+def opened(*hosts):
+    """Every user may use the device of these."""
+    for host in hosts:
+        collsock(host, "device", "eth0", "allow")
+    try:
+        yield
+    finally:
+        for host in hosts:
+            collsock(host, "device", "eth0", "deny")
+
+
+@contextlib.contextmanager
+def ethernet_lost(host):
+    """As in a network that carries IP only."""
+    tc = "tc", "-n", f"h{host}"
+    command(*tc, "qdisc", "add", "dev", "eth0", "clsact")
+    command(*tc, "filter", "add", "dev", "eth0", "ingress", "protocol", hex(ETHERTYPE),
+            "matchall", "action", "drop")
+    try:
+        yield
+    finally:
+        command(*tc, "qdisc", "delete", "dev", "eth0", "clsact")
+
+
+def joined_over(*settings):
+    """The bearer and the segments of the communicator, which all ranks must have; whether frames
+    of groups were seen; and the output."""
+    frames = Frames(1)
+    status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0",
+                       *settings)
+    equal(f"status, with the output {said}", status, 0)
+    seen = bool(frames.read())
+    frames.close()
+    found = re.findall(r"joined over (\w+), with segments of (\d+) bytes", said)
+    equal("communicators that have joined", len(found), 1)
+    return (*found[0], seen), said
+
+
 @test
 def the_library_can_do_without_ip():
     """Then the segments are longer by the headers of IPv4 and UDP, rounded down."""
-    status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0",
-                       "COLLSOCK_MPI_BEARER=ethernet")
-    equal(f"status, with the output {said}", status, 0)
-    equal("segments", re.findall(r"with segments of (\d+) bytes", said), ["1392"])
+    equal("as told", joined_over("COLLSOCK_MPI_BEARER=ethernet")[0], ("Ethernet", "1392", True))
+    with opened(1, 2):
+        equal("where every user may", joined_over()[0], ("Ethernet", "1392", True))
+        if IN_SOAK:
+            equal("not as told", joined_over("COLLSOCK_MPI_BEARER=udp")[0],
+                  ("UDP", "1376", False))
+            equal("with an address", joined_over("COLLSOCK_MPI_MULTICAST=239.7.7.7")[0],
+                  ("UDP", "1376", False))
+
+
+@test
+def the_library_tries_udp_where_ethernet_carries_nothing():
+    with opened(1, 2), ethernet_lost(2):
+        found, said = joined_over()
+    equal("joined", found, ("UDP", "1376", True))
+    at_least("lines that say so", len(re.findall(
+        "of 2 ranks tries UDP instead of Ethernet, because of rank 1: no packets", said)), 1)
 
 
 @test
@@ -70,8 +125,8 @@ def ranks_are_in_user_space_where_somebody_wants_that():
     for backend, told in (("user", ", 2 of them in user space"), ("auto", "")):
         status, said = run(*settings, f"COLLSOCK_BACKEND={backend}")
         equal(f"status, with the output {said}", status, 0)
-        equal(f"with {backend}", re.findall("of 2 ranks has joined(.*), with segments", said),
-              [told])
+        equal(f"with {backend}",
+              re.findall("of 2 ranks has joined over UDP(.*), with segments", said), [told])
     if IN_SOAK:
         status, said = run(*settings, "COLLSOCK_BACKEND=usr")
         equal("ends with another word", status != 0 and "cannot join" in said, True)
@@ -89,6 +144,21 @@ def the_library_can_use_the_port_of_other_groups():
 
 
 if IN_SOAK:
+    @test
+    def the_library_prefers_udp_where_one_host_has_not_opened_its_device():
+        """Who runs this has CAP_NET_RAW, which does not count."""
+        with opened(1):
+            equal("joined", joined_over()[0], ("UDP", "1376", False))
+
+    @test_each(*KINDS)
+    def later_communicators_do_not_try_ethernet_again(kind):
+        with opened(1, 2), ethernet_lost(2):
+            said = passes(kind, 2, 1, "collectives", "--seed", seed_of(kind, "again"), "--rounds",
+                          "4", launcher=["--env", "COLLSOCK_MPI_VERBOSE=1"])
+        equal("that try it", said.count("tries UDP instead of Ethernet"), 1)
+        equal("that have joined over Ethernet", said.count("has joined over Ethernet"), 0)
+        at_least("over UDP", said.count("has joined over UDP"), 2)
+
     @test_each(*KINDS)
     def operations_of_ranks_in_user_space_give_the_expected_results(kind):
         user = ["--env", "COLLSOCK_BACKEND=user"]

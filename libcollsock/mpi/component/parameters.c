@@ -53,7 +53,7 @@ static const char *const parameters_help[CM_SETTINGS] = {
 	[CM_SETTING_NETWORK] =
 		"Hosts communicate over this network, as 10.1.0.0/16",
 	[CM_SETTING_BEARER] =
-		"How packets travel: udp, or ethernet, without IP",
+		"How packets travel: udp; ethernet, without IP; or auto: that where it is open to all users",
 	[CM_SETTING_MULTICAST] =
 		"Multicast address for what all hosts get, as 239.7.7.7",
 };
