@@ -32,16 +32,16 @@ static struct coll_choice menu_automatic(const struct coll_menu *menu, u32 opera
 	return coll_operations[operation].choose(menu->hosts, degree, length);
 }
 
-static bool menu_has_length(const struct coll_menu *menu, enum coll_length length)
+static bool menu_has_length(const struct coll_menu *menu, u32 operation, enum coll_length length)
 {
-	return length != COLL_LONG || menu->medium_bytes != U32_MAX;
+	return length != COLL_LONG || menu->medium_bytes[operation] != COLL_NEVER_LONG;
 }
 
-static enum coll_length menu_length(const struct coll_menu *menu, u32 bytes)
+static enum coll_length menu_length(const struct coll_menu *menu, u32 operation, u32 bytes)
 {
 	if (bytes <= menu->short_bytes)
 		return COLL_SHORT;
-	return bytes <= menu->medium_bytes ? COLL_MEDIUM : COLL_LONG;
+	return bytes <= menu->medium_bytes[operation] ? COLL_MEDIUM : COLL_LONG;
 }
 
 /* What posts may name if the request names no algorithms for them */
@@ -81,7 +81,7 @@ static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm
 		if (coll_algorithm_find(i, a->algorithm) != a)
 			continue;
 		for (length = 0; length < COLL_LENGTHS; length++)
-			if (menu_has_length(menu, length) &&
+			if (menu_has_length(menu, i, length) &&
 			    menu_chooses(menu, i, a, degree, length))
 				return true;
 	}
@@ -134,7 +134,7 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 		return -EOPNOTSUPP;
 	if (!meant.algorithm)
 		meant = menu_automatic(menu, post->operation, post->degree ?: menu->degree,
-				       menu_length(menu, bytes));
+				       menu_length(menu, post->operation, bytes));
 	a = coll_algorithm_find(post->operation, meant.algorithm);
 	if (!a || (post->algorithm && !(menu->algorithms >> a->algorithm & 1)))
 		return -EINVAL;
@@ -148,14 +148,23 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 	return 0;
 }
 
+/* Of an operation, in a group with vectors of up to @max_bytes */
+static void menu_init_medium(struct coll_menu *menu, u32 operation, u32 max_bytes)
+{
+	u32 medium = coll_operation_medium(operation, menu->hosts);
+
+	menu->medium_bytes[operation] = medium < max_bytes ? medium : COLL_NEVER_LONG;
+}
+
 /* Of an operation: what posts get that name no degree */
 static void menu_init_usual(struct coll_menu *menu, u32 operation)
 {
 	struct collsock_post post = { .operation = operation };
 
 	coll_menu_search(menu, &post, menu->short_bytes, &menu->usual_short[operation]);
-	if (menu_has_length(menu, COLL_LONG))
-		coll_menu_search(menu, &post, menu->medium_bytes + 1, &menu->usual_long[operation]);
+	if (menu_has_length(menu, operation, COLL_LONG))
+		coll_menu_search(menu, &post, menu->medium_bytes[operation] + 1,
+				 &menu->usual_long[operation]);
 	for (; post.algorithm < COLL_MAX_ALGORITHMS; post.algorithm++)
 		coll_menu_search(menu, &post, menu->short_bytes + 1,
 				 &menu->usual[operation][post.algorithm]);
@@ -197,14 +206,13 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 	menu->hosts = j->hosts;
 	menu->multicast = coll_menu_multicasts(j);
 	menu->short_bytes = coll_operation_short(j->hosts);
-	menu->medium_bytes = coll_operation_medium(j->hosts);
-	if (menu->medium_bytes >= j->max_bytes)
-		menu->medium_bytes = U32_MAX;
 	menu->degree = j->degree;
 	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
-		if (coll_operation_find(i))
+		if (coll_operation_find(i)) {
+			menu_init_medium(menu, i, j->max_bytes);
 			menu_init_usual(menu, i);
+		}
 }
 
 /* ---- requests to join ---- */
@@ -214,7 +222,8 @@ static bool menu_has_usual(const struct coll_menu *menu, u32 operation)
 {
 	return menu->usual[operation][COLLSOCK_AUTO].algorithm &&
 	       menu->usual_short[operation].algorithm &&
-	       (!menu_has_length(menu, COLL_LONG) || menu->usual_long[operation].algorithm);
+	       (!menu_has_length(menu, operation, COLL_LONG) ||
+		menu->usual_long[operation].algorithm);
 }
 
 /* Is there a row with this algorithm, or any with COLLSOCK_AUTO, that has one of @degrees? */

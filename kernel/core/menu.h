@@ -24,7 +24,8 @@
  * @usual_short: what a post with a short vector gets that names neither, by its operation
  * @usual_long: likewise with a long one, if there are any
  * @short_bytes: the longest vector that is short
- * @medium_bytes: the longest one that is not long; U32_MAX if the group has no long ones
+ * @medium_bytes: the longest one that is not long, by operation; COLL_NEVER_LONG if the group has
+ *	no long ones
  */
 struct coll_menu {
 	u64			algorithms;
@@ -38,7 +39,7 @@ struct coll_menu {
 	struct coll_choice	usual_short[COLL_MAX_OPERATIONS];
 	struct coll_choice	usual_long[COLL_MAX_OPERATIONS];
 	u32			short_bytes;
-	u32			medium_bytes;
+	u32			medium_bytes[COLL_MAX_OPERATIONS];
 };
 
 /**
@@ -76,8 +77,8 @@ static inline const struct coll_choice *coll_menu_automatic(const struct coll_me
 {
 	if (likely(bytes <= menu->short_bytes))
 		return &menu->usual_short[operation];
-	return likely(bytes <= menu->medium_bytes) ? &menu->usual[operation][COLLSOCK_AUTO] :
-						     &menu->usual_long[operation];
+	return likely(bytes <= menu->medium_bytes[operation]) ?
+	       &menu->usual[operation][COLLSOCK_AUTO] : &menu->usual_long[operation];
 }
 
 /**

@@ -36,19 +36,55 @@ static struct coll_choice operation_choose_barrier(u32 hosts, u32 degree, enum c
 	return (struct coll_choice) { .algorithm = COLLSOCK_DISSEMINATION };
 }
 
+/* A degree that somebody selects is for other operations than those of trees. */
+static bool operation_has_kary(u32 hosts, u32 degree)
+{
+	return !degree && hosts <= COLLSOCK_MAX_KARY_HOSTS;
+}
+
+/* 5, 9, 17 hosts: in an exchange or halving one of them hands its whole vector in and out. */
+static bool operation_is_one_more(u32 hosts)
+{
+	return hosts > 4 && operation_is_power(hosts - 1, 2);
+}
+
+/* 17, 65 hosts: with degree 4 the others have half as many rounds. */
+static bool operation_has_degree_4(u32 hosts)
+{
+	return hosts > 5 && operation_is_power(hosts - 1, 4);
+}
+
+/*
+ * Three hosts exchange in one round. Four need more packets to halve up to 4,096 bytes. Of one host
+ * more than a power of two, but for five, several segments are quicker in a tree.
+ */
+static u32 operation_medium_allreduce(u32 hosts)
+{
+	if (hosts < 5)
+		return hosts == 3 ? 8192 : 4096;
+	return hosts > 5 && operation_is_one_more(hosts) ? COLLSOCK_DEFAULT_SEGMENT : 2048;
+}
+
 /*
  * Dissemination would fold some contributions twice, and trees have twice the rounds. So has
  * halving, but with less than two vectors to send for each host, instead of one in each round, and
- * less than one to fold. Of 5 hosts one hands in its whole vector: a binary tree is quicker. A
+ * less than one to fold. Where one host hands in its whole vector, a binary tree is quicker. A
  * degree that somebody selects is for exchange.
  */
 static struct coll_choice operation_choose_allreduce(u32 hosts, u32 degree, enum coll_length length)
 {
+	if (length == COLL_MEDIUM && !degree && operation_has_degree_4(hosts))
+		return (struct coll_choice) { .algorithm = COLLSOCK_EXCHANGE, .degree = 4 };
 	if (length != COLL_LONG || degree)
 		return (struct coll_choice) { .algorithm = COLLSOCK_EXCHANGE };
-	if (hosts == 5)
+	if (operation_is_one_more(hosts) && operation_has_kary(hosts, degree))
 		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
 	return (struct coll_choice) { .algorithm = COLLSOCK_HALVING };
+}
+
+static u32 operation_medium_allgather(u32 hosts)
+{
+	return 2048;
 }
 
 /* Long blocks are not sent twice by the same host at the same time. */
@@ -65,46 +101,50 @@ static struct coll_choice operation_choose_places(u32 hosts, u32 degree, enum co
 	return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
 }
 
-/* A degree that somebody selects is for other operations than those of trees. */
-static bool operation_has_kary(u32 hosts, u32 degree)
+static u32 operation_medium_broadcast(u32 hosts)
 {
-	return !degree && hosts <= COLLSOCK_MAX_KARY_HOSTS;
+	return hosts == 9 ? 4096 : 3072;
 }
 
 /*
- * In a binary tree a host sends each segment to two others, and segments of a long vector are on
- * their way at the same time at all heights. Up to 4 hosts other trees are as quick.
- */
-static bool operation_is_binary(u32 hosts, u32 degree, enum coll_length length)
-{
-	return length == COLL_LONG && hosts > 4 && operation_has_kary(hosts, degree);
-}
-
-/*
- * Trees of degree 4 are quicker than binomial ones, as long as folding does not count: a message
- * takes as long as some packets take to send. Of the numbers of hosts that are exceptions those of
- * more than 5 % are left to binomial trees.
+ * Trees of degree 4 are quicker than binomial ones: a message takes as long as some packets take to
+ * send. In a binary tree a host sends each segment to two others, and segments of a long vector are
+ * on their way at the same time at all heights. The numbers of hosts are those for which the
+ * binomial tree is quicker all the same: by 5 %, long vectors of four hosts by 2 %.
  */
 static struct coll_choice operation_choose_broadcast(u32 hosts, u32 degree, enum coll_length length)
 {
-	if (operation_is_binary(hosts, degree, length))
+	bool binomial = length == COLL_LONG ? hosts == 4 || hosts == 6 : hosts == 7 || hosts == 31;
+
+	if (!operation_has_kary(hosts, degree) || binomial)
+		return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
+	if (length == COLL_LONG)
 		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
-	if (operation_has_kary(hosts, degree) && hosts != 7)
-		return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
-	return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
+	return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
 }
 
+/* A binomial tree of a power of two is quicker with up to four segments. */
+static u32 operation_medium_reduce(u32 hosts)
+{
+	if (hosts == 4)
+		return COLLSOCK_DEFAULT_SEGMENT;
+	return hosts & (hosts - 1) ? 2048 : 4096;
+}
+
+/*
+ * As a broadcast, as long as folding does not count: then what a host with four children folds one
+ * after the other takes longer than what the binomial tree has more of.
+ */
 static struct coll_choice operation_choose_reduce(u32 hosts, u32 degree, enum coll_length length)
 {
-	bool exception = hosts == 5 || hosts == 7 || hosts == 17;
+	bool exception = hosts == 5 || hosts == 7 || hosts == 13 || hosts == 14 || hosts == 17;
 
-	/* Up to one segment, the most that groups have by default; longer, it is as much slower. */
-	if (length == COLL_MEDIUM && hosts == 4 && operation_has_kary(hosts, degree))
-		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
-	if (operation_is_binary(hosts, degree, length))
-		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
-	if (length == COLL_SHORT && operation_has_kary(hosts, degree) && !exception)
+	if (!operation_has_kary(hosts, degree))
+		return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
+	if (length == COLL_SHORT && !exception)
 		return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
+	if ((length == COLL_MEDIUM && hosts == 4) || (length == COLL_LONG && hosts > 4))
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
 	return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
 }
 
@@ -124,6 +164,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.receives	= COLL_ALL,
 		.typed		= true,
 		.reduces	= true,
+		.medium		= operation_medium_allreduce,
 		.choose		= operation_choose_allreduce,
 	},
 	[COLLSOCK_REDUCE] = {
@@ -132,6 +173,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.rooted		= true,
 		.typed		= true,
 		.reduces	= true,
+		.medium		= operation_medium_reduce,
 		.choose		= operation_choose_reduce,
 	},
 	[COLLSOCK_BROADCAST] = {
@@ -139,6 +181,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.receives	= COLL_OTHERS,
 		.rooted		= true,
 		.typed		= true,
+		.medium		= operation_medium_broadcast,
 		.choose		= operation_choose_broadcast,
 	},
 	[COLLSOCK_ALLGATHER] = {
@@ -147,6 +190,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.typed		= true,
 		.blocks		= true,
 		.own_in		= true,
+		.medium		= operation_medium_allgather,
 		.choose		= operation_choose_allgather,
 	},
 	[COLLSOCK_GATHER] = {
@@ -175,6 +219,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.blocks		= true,
 		.own_out	= true,
 		.schedules_of	= COLLSOCK_ALLREDUCE,
+		.medium		= operation_medium_allreduce,
 		.choose		= operation_choose_allreduce,
 	},
 	[COLLSOCK_SCAN] = {

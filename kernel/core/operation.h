@@ -28,6 +28,8 @@ enum coll_length {
 	COLL_LENGTHS,
 };
 
+#define COLL_NEVER_LONG		U32_MAX
+
 /**
  * struct coll_choice - how an operation is carried out
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
@@ -52,6 +54,7 @@ struct coll_choice {
  *	in their order
  * @exclusive: without themselves, so that rank 0 receives nothing
  * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
+ * @medium: the longest vector that is not long, for a number of hosts above 2; NULL: none is long
  * @choose: what COLLSOCK_AUTO selects for a number of hosts, a degree, 0 being the usual one, and
  *	a vector of that length; the degree is 0 if it need not be another than this. Pure: hosts
  *	that chose differently would wait for each other indefinitely
@@ -68,6 +71,7 @@ struct coll_operation {
 	bool	prefix;
 	bool	exclusive;
 	u8	schedules_of;
+	u32 (*medium)(u32 hosts);
 	struct coll_choice (*choose)(u32 hosts, u32 degree, enum coll_length length);
 };
 
@@ -96,14 +100,14 @@ static inline u32 coll_operation_usual_degree(u32 hosts)
 }
 
 /*
- * The longest one that is not long. A longer one is a number of packets, and how often a host sends
- * each of them matters.
+ * The longest one of an existing operation that is not long. A longer one is a number of packets,
+ * and how often a host sends each of them matters.
  */
-static inline u32 coll_operation_medium(u32 hosts)
+static inline u32 coll_operation_medium(u32 operation, u32 hosts)
 {
-	if (hosts < 3)
-		return U32_MAX;
-	return hosts < 5 ? 6144 : 3072;
+	if (hosts < 3 || !coll_operations[operation].medium)
+		return COLL_NEVER_LONG;
+	return coll_operations[operation].medium(hosts);
 }
 
 /* The row of a number, or NULL; any number is allowed. */

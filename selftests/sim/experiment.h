@@ -251,7 +251,7 @@ extern const struct world_user exp_collsock_user;
 /* Terminates a list of the command line. */
 #define EXP_LIST_END	(~0U)
 #define EXP_MOST_HOSTS	4096
-#define EXP_MOST_DOUBLES	(COLLSOCK_MAX_SEGMENT / sizeof(double))
+#define EXP_MOST_DOUBLES	(COLLSOCK_MAX_PAYLOAD / sizeof(double))
 
 /**
  * struct exp_choice - options of the command line

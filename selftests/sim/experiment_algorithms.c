@@ -84,11 +84,12 @@ static const char *operation_name(u32 operation)
 
 static enum coll_length length_of(const struct exp_settings *s)
 {
+	u32 medium = coll_operation_medium(s->post.operation, s->hosts);
 	u32 bytes = s->doubles * sizeof(double);
 
 	if (bytes <= coll_operation_short(s->hosts))
 		return COLL_SHORT;
-	return bytes <= coll_operation_medium(s->hosts) ? COLL_MEDIUM : COLL_LONG;
+	return bytes <= medium ? COLL_MEDIUM : COLL_LONG;
 }
 
 /* Is it what COLLSOCK_AUTO means? */

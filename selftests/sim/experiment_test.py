@@ -3,6 +3,7 @@
 """experiment_test.py SIM: what the experiments of the simulator must show. Speaks TAP."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -137,8 +138,22 @@ def check_first():
 
 # ---- which algorithm ----
 
+# In a soak more hosts and lengths
+SOAK = os.environ.get("COLLSOCK_SOAK", "1") != "1"
+HOSTS = (*range(2, 18), 20, 24, 31, 32, 33, 48, 64, 65) if SOAK else (3, 4, 5, 6, 7, 9, 13, 16, 17)
+LENGTHS = (0, 8, 128, 512, 1024, 2048, 4096, 8192) if SOAK else (0, 8, 128, 1024, 4096, 8192)
+MOST = 1.05
+# Where auto is slower: bytes and hosts. Documentation/model.md, "Which algorithm", has the reasons
+EXCEPTIONS = {
+    "allreduce": {(1024, 33), (2048, 9), (2048, 17), (2048, 33), (2048, 65), (4096, 7)},
+    "reduce": {(512, 11)},
+}
+EXCEPTIONS["reduce-scatter-block"] = EXCEPTIONS["allreduce"] | {(8192, 65)}
+
+
 def check_algorithms():
-    done = run("algorithms", "--hosts", "4,16,64", "--doubles", "0,1,16,128", "--iterations", "5")
+    done = run("algorithms", "--hosts", ",".join(map(str, HOSTS)), "--doubles",
+               ",".join(str(length // 8) for length in LENGTHS), "--iterations", "10")
     lines = re.findall(r"^([a-z-]+) +(\d+) +(\d+) +.* (\d+\.\d+) (auto|WRONG|)$", done.stdout, re.M)
     check("operations complete with each algorithm", done.returncode == 0 and len(lines) > 200 and
           not any(line[4] == "WRONG" for line in lines), done.returncode, len(lines))
@@ -149,11 +164,15 @@ def check_algorithms():
           cases - set(automatic))
     check("no other experiment takes vectors of nothing",
           run("reduce", "--hosts", "2", "--doubles", "0").returncode == 2)
-    for rooted, most in (False, 1.05), (True, 1.07):
-        worst = {case: ratio for case, ratio in automatic.items() if ratio > most and
-                 (case[0] in ("reduce", "broadcast", "gather", "scatter")) == rooted}
-        check(f"auto is within {most - 1:.0%} of the best, of operations "
-              f"{'with' if rooted else 'without'} a root", not worst, worst)
+    # Vectors of blocks are shorter by up to a double for each host
+    slow = {(operation, min(length for length in LENGTHS if length >= int(size)), int(hosts))
+            for (operation, hosts, size), ratio in automatic.items() if ratio > MOST}
+    known = {(operation, *case) for operation, cases in EXCEPTIONS.items() for case in cases}
+    check(f"auto is within {MOST - 1:.0%} of the best, but for known exceptions", slow <= known,
+          sorted(slow - known))
+    stale = {case for case in known - slow if case[0] != "reduce-scatter-block" and
+             case[1] in LENGTHS and case[2] in HOSTS}
+    check("each exception is one", not stale, sorted(stale))
 
 
 # ---- what was counted ----

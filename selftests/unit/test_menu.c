@@ -230,6 +230,16 @@ static struct coll_choice usual(u8 operation, u32 hosts, u8 degree)
 	return menu.usual[operation][COLLSOCK_AUTO];
 }
 
+static bool is_power_of_2(u32 n)
+{
+	return n && !(n & (n - 1));
+}
+
+static bool is_power_of_4(u32 n)
+{
+	return is_power_of_2(n) && n & 0x55555555;
+}
+
 TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination_but_for_three)
 {
 	u32 n;
@@ -245,7 +255,8 @@ TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination
 			TH_LOG("%u hosts", n);
 		ASSERT_EQ(COLLSOCK_EXCHANGE, usual(COLLSOCK_ALLREDUCE, n, 0).algorithm)
 			TH_LOG("%u hosts", n);
-		ASSERT_EQ(degree, usual(COLLSOCK_ALLREDUCE, n, 0).degree)
+		ASSERT_EQ(n > 5 && is_power_of_4(n - 1) ? 4 : degree,
+			  usual(COLLSOCK_ALLREDUCE, n, 0).degree)
 			TH_LOG("%u hosts", n);
 	}
 }
@@ -269,18 +280,21 @@ static struct coll_choice usual_of(u8 operation, u32 hosts, u8 degree, u32 bytes
 	return usual_among(operation, hosts, degree, bytes, COLLSOCK_MAX_PAYLOAD);
 }
 
-TEST(auto_is_halving_for_long_allreduces_of_several_hosts_but_five_without_a_degree)
+/* Of several hosts without a degree; a tree if one is more than a power of two */
+TEST(auto_is_halving_or_a_binary_tree_for_long_allreduces)
 {
 	static const u8 reducing[] = { COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE_SCATTER_BLOCK };
 	u32 n, i;
 
 	for (n = 1; n <= 300; n++) {
-		u32 medium = n < 5 ? 6144 : 3072;
+		bool one_more = n > 4 && is_power_of_2(n - 1);
+		u32 medium = n == 3 ? 8192 : n < 5 ? 4096 : one_more && n > 5 ? 1056 : 2048;
 
 		for (i = 0; i < ARRAY_SIZE(reducing); i++) {
 			u8 longer = n < 3 ? COLLSOCK_EXCHANGE :
-				    n == 5 ? COLLSOCK_KARY : COLLSOCK_HALVING;
+				    one_more ? COLLSOCK_KARY : COLLSOCK_HALVING;
 
+			ASSERT_EQ(COLLSOCK_EXCHANGE, usual_of(reducing[i], n, 0, 512).algorithm);
 			ASSERT_EQ(COLLSOCK_EXCHANGE, usual_of(reducing[i], n, 0, medium).algorithm);
 			ASSERT_EQ(longer, usual_of(reducing[i], n, 0, medium + 1).algorithm)
 				TH_LOG("%u hosts", n);
@@ -295,13 +309,13 @@ TEST(auto_is_halving_for_long_allreduces_of_several_hosts_but_five_without_a_deg
 /* A group without vectors of that length reserves nothing for it. */
 TEST(a_group_has_halving_if_it_has_long_vectors_or_names_it)
 {
-	struct collsock_join j = { .hosts = 16, .max_bytes = 3072 };
+	struct collsock_join j = { .hosts = 16, .max_bytes = 2048 };
 	struct coll_menu menu;
 
 	coll_menu_init(&menu, &j);
 	EXPECT_FALSE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
 	EXPECT_TRUE(coll_menu_valid(&menu, &j));
-	j.max_bytes = 3073;
+	j.max_bytes = 2049;
 	coll_menu_init(&menu, &j);
 	EXPECT_TRUE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
 	EXPECT_TRUE(coll_menu_valid(&menu, &j));
@@ -337,48 +351,54 @@ TEST(auto_is_a_binomial_tree_where_a_degree_is_selected)
 	}
 }
 
-TEST(auto_is_a_tree_of_degree_4_for_broadcasts_and_short_reduces)
+/* A k-ary tree of this degree; 0: a binomial one */
+static void check_tree(struct __test_metadata *_metadata, u32 hosts, u8 degree,
+		       struct coll_choice choice)
+{
+	EXPECT_EQ(degree ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, choice.algorithm)
+		TH_LOG("%u hosts", hosts);
+	EXPECT_EQ(degree, choice.degree) TH_LOG("%u hosts", hosts);
+}
+
+TEST(auto_is_a_tree_of_degree_4_for_short_reduces_and_all_but_long_broadcasts)
 {
 	u32 n;
 
 	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		struct coll_choice shorter = usual_of(COLLSOCK_REDUCE, n, 0, n <= 4 ? 512 : 128);
-		struct coll_choice longer = usual_of(COLLSOCK_REDUCE, n, 0, n <= 4 ? 513 : 129);
-		struct coll_choice longest = usual_of(COLLSOCK_BROADCAST, n, 0, 3072);
 		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
+		bool reduces = small && n != 5 && n != 7 && n != 13 && n != 14 && n != 17;
+		bool sends = small && n != 7 && n != 31;
+		u32 shorter = n <= 4 ? 512 : 128, medium = n == 9 ? 4096 : 3072;
 
-		ASSERT_EQ(small && n != 5 && n != 7 && n != 17 ? COLLSOCK_KARY :
-								 COLLSOCK_BINOMIAL,
-			  shorter.algorithm) TH_LOG("%u hosts", n);
-		ASSERT_EQ(shorter.algorithm == COLLSOCK_KARY ? 4 : 0, shorter.degree);
-		ASSERT_EQ(n == 4 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, longer.algorithm)
-			TH_LOG("%u hosts", n);
-		ASSERT_EQ(n == 4 ? 2 : 0, longer.degree) TH_LOG("%u hosts", n);
-		ASSERT_EQ(small && n != 7 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, longest.algorithm)
-			TH_LOG("%u hosts", n);
-		ASSERT_EQ(longest.algorithm == COLLSOCK_KARY ? 4 : 0, longest.degree);
+		check_tree(_metadata, n, reduces ? 4 : 0,
+			   usual_of(COLLSOCK_REDUCE, n, 0, shorter));
+		check_tree(_metadata, n, n == 4 ? 2 : 0,
+			   usual_of(COLLSOCK_REDUCE, n, 0, shorter + 1));
+		check_tree(_metadata, n, sends ? 4 : 0,
+			   usual_of(COLLSOCK_BROADCAST, n, 0, 8));
+		check_tree(_metadata, n, sends ? 4 : 0,
+			   usual_of(COLLSOCK_BROADCAST, n, 0, medium));
 	}
 }
 
-TEST(auto_is_a_binary_tree_for_long_broadcasts_and_reduces_of_more_than_four_hosts)
+TEST(auto_is_a_binary_tree_for_long_broadcasts_and_reduces_of_several_hosts)
 {
 	u32 n;
 
-	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		u32 bytes = n < 5 ? 6145 : 3073;
-		struct coll_choice reduce = usual_of(COLLSOCK_REDUCE, n, 0, bytes);
-		struct coll_choice broadcast = usual_of(COLLSOCK_BROADCAST, n, 0, bytes);
+	for (n = 3; n <= COLLSOCK_MAX_HOSTS; n++) {
 		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
+		bool reduces = small && n > 4, sends = small && n != 4 && n != 6;
+		u32 medium = n == 4 ? 1056 : is_power_of_2(n) ? 4096 : 2048;
 
-		ASSERT_EQ(small && n > 4 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, reduce.algorithm)
-			TH_LOG("%u hosts", n);
-		ASSERT_EQ(small && n > 4 ? 2 : 0, reduce.degree) TH_LOG("%u hosts", n);
-		ASSERT_EQ(small ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, broadcast.algorithm)
-			TH_LOG("%u hosts", n);
-		ASSERT_EQ(!small ? 0 : n > 4 ? 2 : 4, broadcast.degree) TH_LOG("%u hosts", n);
+		check_tree(_metadata, n, n == 4 ? 2 : 0,
+			   usual_of(COLLSOCK_REDUCE, n, 0, medium));
+		check_tree(_metadata, n, reduces ? 2 : 0,
+			   usual_of(COLLSOCK_REDUCE, n, 0, medium + 1));
+		check_tree(_metadata, n, sends ? 2 : 0,
+			   usual_of(COLLSOCK_BROADCAST, n, 0, n == 9 ? 4097 : 3073));
 	}
-	EXPECT_EQ(3, usual_of(COLLSOCK_ALLGATHER, 3, 0, 6144).degree);
-	EXPECT_EQ(2, usual_of(COLLSOCK_ALLGATHER, 3, 0, 6145).degree);
+	EXPECT_EQ(3, usual_of(COLLSOCK_ALLGATHER, 3, 0, 2048).degree);
+	EXPECT_EQ(2, usual_of(COLLSOCK_ALLGATHER, 3, 0, 2049).degree);
 }
 
 /* A degree of auto alone is reserved where there are vectors for it, and no post may name it. */
@@ -387,22 +407,22 @@ TEST(a_group_with_long_vectors_has_binary_trees_which_posts_do_not_name)
 	const struct collsock_post named = { .operation = COLLSOCK_REDUCE,
 					     .algorithm = COLLSOCK_KARY, .degree = 2 };
 	const struct collsock_post automatic = { .operation = COLLSOCK_REDUCE };
-	struct collsock_join j = { .hosts = 16, .max_bytes = 3072 };
+	struct collsock_join j = { .hosts = 20, .max_bytes = 2048 };
 	struct coll_choice choice;
 	struct coll_menu menu;
 
 	coll_menu_init(&menu, &j);
 	EXPECT_FALSE(coll_menu_offers(&menu, &coll_kary_reduce, 2));
-	j.max_bytes = 3073;
+	j.max_bytes = 2049;
 	coll_menu_init(&menu, &j);
 	EXPECT_TRUE(coll_menu_offers(&menu, &coll_kary_reduce, 2));
 	EXPECT_TRUE(coll_menu_valid(&menu, &j));
-	EXPECT_EQ(0, coll_menu_search(&menu, &automatic, 3073, &choice));
+	EXPECT_EQ(0, coll_menu_search(&menu, &automatic, 2049, &choice));
 	EXPECT_EQ(2, choice.degree);
-	EXPECT_EQ(-ERANGE, coll_menu_search(&menu, &named, 3073, &choice));
+	EXPECT_EQ(-ERANGE, coll_menu_search(&menu, &named, 2049, &choice));
 	j.degrees = COLLSOCK_DEGREE(2);
 	coll_menu_init(&menu, &j);
-	EXPECT_EQ(0, coll_menu_search(&menu, &named, 3073, &choice));
+	EXPECT_EQ(0, coll_menu_search(&menu, &named, 2049, &choice));
 }
 
 static u32 rounds(u8 operation, u8 algorithm, u32 hosts, u32 degree)
