@@ -4,6 +4,7 @@
 # suites: check soak
 """The command collsock: it shows correct data, names the right rank, and needs no privilege."""
 
+import csv
 import json
 import os
 import re
@@ -23,6 +24,8 @@ from command_common import (
     problems, refuses, run, run_all, show)
 from held import Held, holdable
 from leftovers import load, unload
+
+WRONG_USAGE = 2  # of collperf
 
 
 # ---- queries ----
@@ -557,22 +560,26 @@ def collperf_measures_each_operation_and_checks_its_results():
 
 
 def run_collperf(nonce, *options):
-    """What collperf says on three hosts, as JSON."""
+    """What collperf says on three hosts"""
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("00112233445566778899aabbccddeeff")
         key.flush()
-        programs = [begin_collperf(host, key.name, nonce, "--json", *options)
+        programs = [begin_collperf(host, key.name, nonce, *options)
                     for host in (1, 2, 3)]
         for program in programs:
             out, error = program.communicate()
             equal(f"status, with {error!r}", program.returncode, DONE)
-            yield json.loads(out)
+            yield out
+
+
+def collperf_json(nonce, *options):
+    return map(json.loads, run_collperf(nonce, "--json", *options))
 
 
 @test
 def collperf_starts_groups_and_counts_the_connections_that_their_first_barrier_opens():
     for nonce, degree in (200, "2"), (201, "3"):
-        for said in run_collperf(nonce, "--startup", "--degree", degree):
+        for said in collperf_json(nonce, "--startup", "--degree", degree):
             equal("connections of a host, each of 10 times", said["peers"], 2)
             equal("barriers of the group in which hosts meet", said["stats"]["operations"], 40)
             for name in "join_ns", "first_ns", "later_ns":
@@ -601,7 +608,7 @@ def collperf_says_what_describes_a_group(options, says):
 @test
 def collperf_runs_a_command_on_each_host_before_each_first_barrier():
     with tempfile.NamedTemporaryFile("r") as file:
-        for said in run_collperf(202, "--startup", "--iterations", "2", "--before",
+        for said in collperf_json(202, "--startup", "--iterations", "2", "--before",
                                  f"echo a line >>{file.name}"):
             equal("connections of a host", said["peers"], 2)
         equal("lines of 3 hosts, 2 groups and one run before", len(file.read().splitlines()), 9)
@@ -609,17 +616,43 @@ def collperf_runs_a_command_on_each_host_before_each_first_barrier():
 
 @test
 def collperf_runs_programs_that_compute():
-    for said in run_collperf(400, "--steps", "10,20,30", "--vary", "10"):
+    for said in collperf_json(400, "--steps", "10,20,30", "--vary", "10"):
         equal("operations: of 10 programs of 3 steps, 100 to warm up, 1 before and 1 after",
               (said["computes_us"], said["stats"]["operations"]), (60, 132))
 
 
 @test
 def collperf_searches_for_the_least_computation_of_an_efficiency():
-    for said in run_collperf(401, "--efficiency", "50,75", "--iterations", "1", "--warm-up", "0"):
+    for said in collperf_json(401, "--efficiency", "50,75", "--iterations", "1", "--warm-up", "0"):
         equal("efficiencies", [one["percent"] for one in said["efficiency"]], [50, 75])
         equal("operations: of 29 computations, each with one before and one after",
               said["stats"]["operations"], 87)
+
+
+@test
+def collperf_measures_teams_as_lines_of_a_table():
+    for number, (team, kind, members) in enumerate((
+            ("central", "threads", 1), ("mcs", "processes", 3), ("futex-ioctl", "threads", 3))):
+        for rank, said in enumerate(run_collperf(
+                500 + number, "--csv", "--team", f"{team}:{kind}", "--members", str(members),
+                "--algorithm", "kary", "--spin", "7")):
+            (row,) = csv.DictReader(said.splitlines(), strict=True)
+            times = [float(row.pop(name)) for name in ("min_ns", "p50_ns", "p99_ns", "mean_ns")]
+            least, median, most, mean = times
+            equal("columns", row, {
+                "team": team, "kind": kind, "members": str(members), "algorithm": "kary",
+                "rank": str(rank), "hosts": "3", "iterations": "10", "spin_us": "7"})
+            equal(f"{times} are in order", 0 < least <= median <= most and least <= mean, True)
+
+
+@test
+def collperf_has_tables_of_teams_only():
+    for options in (), ("--team", "central", "--json"):
+        done = subprocess.run(["build/tools/collperf", "--hosts", "3", "--rank", "0", "--csv",
+                               *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=False)
+        equal(f"status with {options}", (done.returncode, done.stdout), (WRONG_USAGE, ""))
+        contains("error", done.stderr, "--csv: only with --team, and without --json")
 
 
 # ---- Prometheus and doctor ----
