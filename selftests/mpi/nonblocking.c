@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nonblocking TIMES: every nonblocking collective of one int, that many times on
- * MPI_COMM_WORLD, after a barrier; all of one time are under way together.
+ * nonblocking TIMES: every nonblocking collective of one int (of rank 0 two, in an allgatherv),
+ * that many times on MPI_COMM_WORLD, after a barrier; all of one time are under way together.
  */
 #include <stdlib.h>
 
@@ -29,8 +29,8 @@ static void fill(int time)
 			all[form][i] = -1;
 		}
 	for (i = 0; i < MOST_RANKS; i++) {
-		counts[i] = 1;
-		places[i] = i;
+		counts[i] = i ? 1 : 2;
+		places[i] = i ? i + 1 : 0;
 	}
 }
 
@@ -44,8 +44,8 @@ static void start_all(void)
 	START(MPI_Ireduce, REDUCE, own[REDUCE], all[REDUCE], 1, MPI_INT, MPI_SUM, 0);
 	START(MPI_Iallreduce, ALLREDUCE, own[ALLREDUCE], all[ALLREDUCE], 1, MPI_INT, MPI_SUM);
 	START(MPI_Iallgather, ALLGATHER, own[ALLGATHER], 1, MPI_INT, all[ALLGATHER], 1, MPI_INT);
-	START(MPI_Iallgatherv, ALLGATHERV, own[ALLGATHERV], 1, MPI_INT, all[ALLGATHERV], counts,
-	      places, MPI_INT);
+	START(MPI_Iallgatherv, ALLGATHERV, own[ALLGATHERV], counts[world_rank], MPI_INT,
+	      all[ALLGATHERV], counts, places, MPI_INT);
 	START(MPI_Igather, GATHER, own[GATHER], 1, MPI_INT, all[GATHER], 1, MPI_INT, 0);
 	START(MPI_Iscatter, SCATTER, own[SCATTER], 1, MPI_INT, all[SCATTER], 1, MPI_INT, 0);
 	START(MPI_Ireduce_scatter_block, REDUCE_SCATTER_BLOCK, own[REDUCE_SCATTER_BLOCK],
@@ -79,10 +79,11 @@ static void check_all(int time)
 	expect(ALLREDUCE, 0, sum_of(ALLREDUCE, world_size, time, 0));
 	for (i = 0; i < world_size; i++) {
 		expect(ALLGATHER, i, time + ALLGATHER + i);
-		expect(ALLGATHERV, i, time + ALLGATHERV + i);
+		expect(ALLGATHERV, places[i], time + ALLGATHERV + i);
 		if (!world_rank)
 			expect(GATHER, i, time + GATHER + i);
 	}
+	expect(ALLGATHERV, 1, time + ALLGATHERV + 1);
 	expect(SCATTER, 0, time + SCATTER + world_rank);
 	expect(REDUCE_SCATTER_BLOCK, 0,
 	       sum_of(REDUCE_SCATTER_BLOCK, world_size, time, world_rank));
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
 	int times, time;
 
 	begin(&argc, &argv, MPI_THREAD_SINGLE);
-	if (argc != 2 || world_size > MOST_RANKS)
+	if (argc != 2 || world_size >= MOST_RANKS)
 		fail("usage: nonblocking TIMES");
 	times = atoi(argv[1]);
 	CHECK_MPI(MPI_Barrier(MPI_COMM_WORLD));

@@ -167,6 +167,16 @@ def every_collective_that_the_manual_lists_is_taken(kind):
 
 
 if IN_SOAK:
+    @test_each(*KINDS)
+    def every_nonblocking_collective_is_taken(kind):
+        if BASELINE:
+            raise Skipped("it is about the library")
+        said = passes(kind, 2, 1, "nonblocking", "5", launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
+        for call in OPERATIONS.values():
+            name = f"MPI_I{call.removeprefix('MPI_').lower()}"
+            equal(f"lines in which {name} is taken and never passed on",
+                  len(re.findall(rf"{name} +5 taken +0 passed on", said)), 1)
+
     @test_each(*((kind, order) for kind in KINDS for order in ("before", "behind")))
     def a_tool_sees_all_calls_and_they_are_taken(kind, order):
         """It counts the program's calls by the profiling interface."""

@@ -18,7 +18,7 @@ TIME_LIMIT = 100 * SLOWDOWN * (1 + SOAK // 2)
 OPERATIONS = {
     "barrier": "MPI_Barrier", "bcast:8": "MPI_Bcast", "reduce:8": "MPI_Reduce",
     "allreduce:8": "MPI_Allreduce", "allgather:8": "MPI_Allgather",
-    "allgatherv:8": "MPI_Allgatherv", "gather:8": "MPI_Gather", "scatter:8": "MPI_Scatter",
+    "allgatherv:16": "MPI_Allgatherv", "gather:8": "MPI_Gather", "scatter:8": "MPI_Scatter",
     "reduce_scatter_block:8": "MPI_Reduce_scatter_block", "scan:8": "MPI_Scan",
     "exscan:8": "MPI_Exscan"}
 
