@@ -468,10 +468,10 @@ static inline void coll_bearer_unlisten(struct coll_bearers *b,
  * The packet holds no reference on its route: a route that is dropped now is freed after a
  * grace period, by which time the packet has been transmitted.
  *
- * Return: 0; -EHOSTUNREACH if there is no route, -ENOBUFS if the packets of @owner that are
- * under way on this host fill its send buffer; the packet is unchanged then. Context: BH
- * disabled from here until after coll_bearer_transmit(); @route is protected by the lock of
- * its group.
+ * Return: 0, or 1 if the route was looked up; -EHOSTUNREACH if there is none, -ENOBUFS if the
+ * packets of @owner that are under way on this host fill its send buffer; the packet is
+ * unchanged then. Context: BH disabled from here until after coll_bearer_transmit(); @route is
+ * protected by the lock of its group.
  */
 static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *route,
 				      struct sk_buff *skb, struct sock *owner,
@@ -481,6 +481,12 @@ static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *
 	if (unlikely(coll_eth_has(to)))
 		return coll_eth_address(&b->eth, skb, owner, self, to);
 	return coll_udp_address(&b->udp, &route->udp, skb, owner, self, to);
+}
+
+/* How long the look-up took that coll_bearer_address() tells of, if it is not -ENOBUFS; in us */
+static inline u32 coll_bearer_route_spent_us(const union coll_route *route)
+{
+	return route->udp.spent_us;
 }
 
 /**
@@ -501,7 +507,7 @@ static inline int coll_bearer_address_all(struct coll_bearers *b, union coll_rou
 {
 	int err = coll_bearer_address(b, route, skb, owner, self, everyone);
 
-	if (!err && !coll_eth_has(everyone))
+	if (err >= 0 && !coll_eth_has(everyone))
 		coll_udp_unmark(skb);
 	return err;
 }

@@ -13,6 +13,7 @@
 #include "backlog.h"
 #include "bearer.h"
 #include "completion.h"
+#include "core/work.h"
 #include "drop.h"
 #include "env.h"
 #include "event.h"
@@ -148,12 +149,25 @@ static inline const struct collsock_member *env_self(const struct coll_instance 
 	return &gi->members->member[gi->group.self];
 }
 
+/* Looking a route up may take long. It counts as work: an event does not so for many hosts. */
+static noinline void env_spend(struct coll_instance *gi, const union coll_route *route)
+{
+	u32 ns = coll_bearer_route_spent_us(route) * (u32)NSEC_PER_USEC;
+
+	coll_work_do(&gi->group, min_t(u32, ns, COLL_WORK_MOST));
+}
+
 /* Packets leave after the event. @err is from coll_bearer_address(). */
-static __always_inline void env_queue(struct coll_instance *gi, struct sk_buff *skb, int err)
+static __always_inline void env_queue(struct coll_instance *gi, const union coll_route *route,
+				      struct sk_buff *skb, int err)
 {
 	if (unlikely(err)) {
-		env_lose(gi, skb, err);
-		return;
+		if (err != -ENOBUFS)
+			env_spend(gi, route);
+		if (err < 0) {
+			env_lose(gi, skb, err);
+			return;
+		}
 	}
 	if (trace_coll_packet_sent_enabled())
 		env_trace_sent(skb);
@@ -169,8 +183,9 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 	if (unlikely(peer->conn.fragments))
 		skb->ignore_df = true;
-	env_queue(gi, skb, coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
-					       env_self(gi), &gi->members->member[peer->host]));
+	env_queue(gi, &e->route, skb,
+		  coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner, env_self(gi),
+				      &gi->members->member[peer->host]));
 }
 
 void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
@@ -178,8 +193,9 @@ void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
 	struct sk_buff *skb = (struct sk_buff *)packet;
 	struct coll_instance *gi = env_instance(g);
 
-	env_queue(gi, skb, coll_bearer_address_all(&gi->cn->bearers, &gi->to_everyone, skb,
-						   gi->owner, env_self(gi), &gi->everyone));
+	env_queue(gi, &gi->to_everyone, skb,
+		  coll_bearer_address_all(&gi->cn->bearers, &gi->to_everyone, skb, gi->owner,
+					  env_self(gi), &gi->everyone));
 }
 
 void coll_env_run_soon(struct coll_group *g)

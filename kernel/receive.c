@@ -226,7 +226,7 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 		return;
 	memcpy(skb->data, answer, bytes);
 	err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
-	if (err) {
+	if (err < 0) {
 		coll_drop_packet(cn->counters, answer, bytes, coll_drop_unsent(err));
 		kfree_skb(skb);
 	} else {

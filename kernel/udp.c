@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/inetdevice.h>
+#include <linux/sched/clock.h>
 #include <linux/workqueue.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
@@ -122,18 +123,22 @@ void coll_udp_route_drop(struct coll_udp_route *route)
  * @self: their source
  * @to: their destination
  *
- * Return: the dst, or NULL if there is none. Context: as for coll_udp_address().
+ * What that takes has no bound: there may be any number of rules, one after the other.
+ *
+ * Return: is there one? Context: as for coll_udp_address().
  */
-struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
-				       struct sock *owner, const struct collsock_member *self,
-				       const struct collsock_member *to)
+bool coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
+			  struct sock *owner, const struct collsock_member *self,
+			  const struct collsock_member *to)
 {
+	u64 begin = local_clock();
 	struct dst_entry *dst;
 
 	coll_udp_route_drop(route);
 	dst = udp_lookup(udp, owner, self, to);
+	route->spent_us = min_t(u64, (local_clock() - begin) / NSEC_PER_USEC, U16_MAX);
 	if (IS_ERR(dst))
-		return NULL;
+		return false;
 	if (to->family == AF_INET6)
 		udp_route_set6(route, dst);
 	else
@@ -142,7 +147,7 @@ struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_u
 	if (coll_udp_is_multicast(to))
 		route->hops = 1;
 	route->dst = dst;
-	return dst;
+	return true;
 }
 
 /* ---- sending ---- */

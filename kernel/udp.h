@@ -72,11 +72,13 @@ struct coll_udp {
  * struct coll_udp_route - the route to one host, protected by the lock of its group
  * @dst: with a reference, NULL if not looked up
  * @cookie: for dst_check()
+ * @spent_us: how long the latest look-up took, or U16_MAX if longer
  * @hops: hop limit of its packets when @dst was looked up
  */
 struct coll_udp_route {
 	struct dst_entry	*dst;
 	u32			cookie;
+	u16			spent_us;
 	u8			hops;
 };
 
@@ -101,9 +103,9 @@ int coll_udp_multicast(const struct coll_udp *udp, struct sock *owner,
 		       const struct collsock_member *self, u32 bytes,
 		       struct collsock_member *everyone);
 
-struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
-				       struct sock *owner, const struct collsock_member *self,
-				       const struct collsock_member *to);
+bool coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
+			  struct sock *owner, const struct collsock_member *self,
+			  const struct collsock_member *to);
 void coll_udp_route_drop(struct coll_udp_route *route);
 struct sock *coll_udp_port_owner(const struct coll_udp *udp, const struct collsock_member *to);
 void coll_udp_let_fragment(struct sk_buff *skb, struct iphdr *ip);
@@ -162,18 +164,9 @@ static inline bool coll_udp_is_multicast(const struct collsock_member *m)
 
 /* ---- sending: inline, as it is done for each packet ---- */
 
-/* The route's dst, looked up again unless it is still valid */
-static inline struct dst_entry *coll_udp_route_dst(const struct coll_udp *udp,
-						   struct coll_udp_route *route,
-						   struct sock *owner,
-						   const struct collsock_member *self,
-						   const struct collsock_member *to)
+static inline bool coll_udp_route_is_valid(const struct coll_udp_route *route)
 {
-	struct dst_entry *dst = route->dst;
-
-	if (likely(dst && dst_check(dst, route->cookie)))
-		return dst;
-	return coll_udp_route_renew(udp, route, owner, self, to);
+	return likely(route->dst) && likely(dst_check(route->dst, route->cookie));
 }
 
 /* Push the headers; returns the IP header, which is followed by the UDP header. */
@@ -225,29 +218,31 @@ static inline void coll_udp_push_ipv4(struct sk_buff *skb, u8 hops,
  * @self: its source
  * @to: its destination
  *
- * Return: 0, -EHOSTUNREACH or -ENOBUFS. Context: see coll_bearer_address().
+ * Return: see coll_bearer_address(). Context: likewise.
  */
 static inline int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route,
 				   struct sk_buff *skb, struct sock *owner,
 				   const struct collsock_member *self,
 				   const struct collsock_member *to)
 {
-	struct dst_entry *dst;
+	bool renew;
 
 	if (unlikely(!owner))
 		owner = coll_udp_port_owner(udp, to);
-	dst = likely(owner) ? coll_udp_route_dst(udp, route, owner, self, to) : NULL;
-	if (unlikely(!dst))
+	if (unlikely(!owner))
 		return -EHOSTUNREACH;
 	if (unlikely(!coll_owner_has_room(owner)))
 		return -ENOBUFS;
+	renew = !coll_udp_route_is_valid(route);
+	if (unlikely(renew) && !coll_udp_route_renew(udp, route, owner, self, to))
+		return -EHOSTUNREACH;
 	coll_owner_take(owner, skb);
-	skb_dst_set_noref(skb, dst);
+	skb_dst_set_noref(skb, route->dst);
 	if (likely(to->family == AF_INET))
 		coll_udp_push_ipv4(skb, route->hops, self, to);
 	else
 		coll_udp_push_ipv6(skb, route->hops, self, to);
-	return 0;
+	return renew;
 }
 
 void coll_udp_unmark(struct sk_buff *skb);
