@@ -367,12 +367,18 @@ static void member_receive(void *ctx, const struct user_udp_arrival *a)
 		m->net.malformed++;
 }
 
+/*
+ * An event begins when packets have come: none was sent later, so that nothing they complete ends
+ * before others have posted it.
+ */
 static void member_receive_all(struct user_member *m)
 {
 	u32 batch, count;
 
 	for (batch = 0; batch < MOST_BATCHES; batch++) {
-		count = user_udp_receive(&m->udp, member_receive, m);
+		count = user_udp_receive(&m->udp);
+		user_member_begin(m);
+		user_udp_take_all(&m->udp, count, member_receive, m);
 		if (count && member_has_group(m))
 			member_run(m);
 		if (count < USER_UDP_BATCH)
@@ -415,7 +421,6 @@ void user_member_progress(struct user_member *m)
 {
 	if (!member_is_alive(m))
 		return;
-	user_member_begin(m);
 	member_receive_all(m);
 	member_expire(m);
 	user_member_settle(m);

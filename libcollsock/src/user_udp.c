@@ -248,15 +248,21 @@ static void udp_take(struct user_udp *udp, u32 index, u32 bytes,
 		receive(ctx, &a);
 }
 
-u32 user_udp_receive(struct user_udp *udp,
-		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx)
+u32 user_udp_receive(struct user_udp *udp)
 {
-	struct mmsghdr *message = udp->arrivals->message;
-	int i, count = recvmmsg(udp->fd, message, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
+	int count = recvmmsg(udp->fd, udp->arrivals->message, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
+
+	return count > 0 ? count : 0;
+}
+
+void user_udp_take_all(struct user_udp *udp, u32 count,
+		       void (*receive)(void *ctx, const struct user_udp_arrival *arrival),
+		       void *ctx)
+{
+	u32 i;
 
 	for (i = 0; i < count; i++)
-		udp_take(udp, i, message[i].msg_len, receive, ctx);
-	return count > 0 ? count : 0;
+		udp_take(udp, i, udp->arrivals->message[i].msg_len, receive, ctx);
 }
 
 int user_udp_sleep(struct user_udp *udp)

@@ -100,9 +100,14 @@ struct user_udp_arrival {
 	bool			ce;
 };
 
-/* Pass packets that have come to @receive. Returns how many: USER_UDP_BATCH, or all. */
-u32 user_udp_receive(struct user_udp *udp,
-		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx);
+/*
+ * Receive packets that have come, and then pass them to @receive. Returns how many: USER_UDP_BATCH,
+ * or all. The caller may look at the clock between the two.
+ */
+u32 user_udp_receive(struct user_udp *udp);
+void user_udp_take_all(struct user_udp *udp, u32 count,
+		       void (*receive)(void *ctx, const struct user_udp_arrival *arrival),
+		       void *ctx);
 
 /*
  * Sleep until a packet comes, a signal is handled, or user_udp_interrupt() is called. Returns the

@@ -270,6 +270,59 @@ TEST(authentic_packets_from_elsewhere_are_not_believed)
 	EXPECT_ALL_WELL(&options, RANKS, speak_from_elsewhere);
 }
 
+/* ---- time ---- */
+
+/* Whose next look for packets is held up until step 2, or NULL */
+static struct rank *held_up;
+
+int __wrap_recvmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags, struct timespec *t)
+{
+	struct rank *r = __atomic_exchange_n(&held_up, NULL, __ATOMIC_SEQ_CST);
+
+	if (r) {
+		take_step(r, 1);
+		await_step(r, 2);
+	}
+	return __real_recvmmsg(fd, m, count, flags, t);
+}
+
+/* Rank 1 posts when the library's thread of rank 0 is about to look for packets. */
+static bool post_late(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c;
+	__u64 posted;
+
+	if (collsock_barrier(s, NULL))
+		return wrong(r, "the first barrier");
+	if (r->rank)
+		await_step(r, 1);
+	else
+		__atomic_store_n(&held_up, r, __ATOMIC_SEQ_CST);
+	if (collsock_post_barrier(s, 1))
+		return wrong(r, "post");
+	if (r->rank)
+		take_step(r, 2);
+	else
+		await_step(r, 2);
+	if (collsock_wait(s, 1, &c, NULL, 0) || c.error)
+		return wrong(r, "wait: error %u", c.error);
+	if (r->rank) {
+		memcpy(r->shared->mine[1], &c.posted_ns, sizeof(c.posted_ns));
+		take_step(r, 3);
+		return true;
+	}
+	await_step(r, 3);
+	memcpy(&posted, r->shared->mine[1], sizeof(posted));
+	return c.completed_ns >= posted ||
+	       wrong(r, "it has ended %llu ns before rank 1 has posted it",
+		     posted - c.completed_ns);
+}
+
+TEST(an_operation_ends_after_all_have_posted_it)
+{
+	EXPECT_ALL_WELL(NULL, 2, post_late);
+}
+
 /* ---- the end ---- */
 
 /*

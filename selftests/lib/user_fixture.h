@@ -38,6 +38,8 @@ ssize_t __real_sendto(int fd, const void *data, size_t bytes, int flags,
 		      const struct sockaddr *to, socklen_t to_bytes);
 int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags);
 int __real_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags);
+int __wrap_recvmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags, struct timespec *t);
+int __real_recvmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags, struct timespec *t);
 
 struct rank;
 
