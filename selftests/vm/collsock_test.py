@@ -16,6 +16,8 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import functools
+import itertools
 import os
 import pathlib
 import pickle
@@ -32,6 +34,7 @@ import types
 import weakref
 
 import netem_qdisc
+import user_socket
 from collsock_netlink import Netlink
 
 # ---- the bytes ----
@@ -194,7 +197,13 @@ MODULE = "/sys/module/collsock"
 
 @contextlib.contextmanager
 def tunables(**values):
-    """Groups that are joined inside use these module parameters."""
+    """Groups that are joined inside use these module parameters. In user space there is one that
+    JOIN has, too."""
+    if IN_USER_SPACE:
+        before, Descriptor.usual = Descriptor.usual, values
+        yield
+        Descriptor.usual = before
+        return
     before = {name: read_file(f"{MODULE}/parameters/{name}") for name in values}
     try:
         for name, value in values.items():
@@ -282,6 +291,8 @@ def inexact_objects(cache):
     return 2 * os.cpu_count() * int(read_file(f"/sys/kernel/slab/{cache}/objs_per_slab"))
 
 
+# Ranks are in user space (user_socket.py)
+IN_USER_SPACE = os.environ.get("COLLSOCK_PLATFORM") == "user"
 ON_DEBUG_KERNEL = os.path.exists("/proc/lockdep")
 SLOWDOWN = int(os.environ.get("COLLSOCK_SLOWDOWN") or 1)
 SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1)
@@ -321,18 +332,23 @@ class Descriptor:
     the host of each rank."""
 
     numbers = iter(range(1, 1 << 32))
+    ports = itertools.cycle(range(10000, 30000))  # of ranks in user space
+    usual = {}
 
     def __init__(self, hosts, family=socket.AF_INET, placement=None, **fields):
+        self.host_of_rank = list(placement or range(len(hosts)))
         self.members = [member(host, family) for host in hosts]
-        self.host_of_rank = list(placement or range(len(self.members)))
+        if IN_USER_SPACE:  # each rank is a host of its own
+            self.members = [member(hosts[host], family, next(self.ports))
+                            for host in self.host_of_rank]
         self.fields = {"id": next(self.numbers), "nonce": random.getrandbits(64),
                        "key": random.randbytes(16), "hosts": len(self.members),
                        "ranks": len(self.host_of_rank), **fields}
 
     def bytes(self, number, /, **fields):
-        return (JOIN_HEAD.make(**{**self.fields, "rank": number, **fields}) +
-                b"".join(self.members) +
-                struct.pack(f"={len(self.host_of_rank)}I", *self.host_of_rank))
+        hosts = range(len(self.members)) if IN_USER_SPACE else self.host_of_rank
+        return (JOIN_HEAD.make(**{**self.usual, **self.fields, "rank": number, **fields}) +
+                b"".join(self.members) + struct.pack(f"={len(hosts)}I", *hosts))
 
 
 class Completion:
@@ -364,7 +380,14 @@ class Memory(bytearray):
         return ctypes.addressof((ctypes.c_char * len(self)).from_buffer(self)) if self else 0
 
 
-class Rank(socket.socket):
+class KernelSocket(socket.socket):
+    """Of the kernel"""
+
+    def ioctl(self, number, data):
+        fcntl.ioctl(self, number, data)
+
+
+class Rank(user_socket.Socket if IN_USER_SPACE else KernelSocket):
     """A collective socket, opened on the host of the calling thread."""
 
     opened = weakref.WeakSet()
@@ -390,13 +413,13 @@ class Rank(socket.socket):
         memory = payload if memory is None else memory
         data = bytearray(run_bytes(payload, memory, {"spin_us": spin_us, **(head or {})},
                                    **fields))
-        fcntl.ioctl(self, RUN, data)
+        self.ioctl(RUN, data)
         return Completion(data, RUN_HEAD.size + POST.size, memory)
 
     def wait(self, cookie, room=1024, **fields):
         memory = Memory(room)
         data = bytearray(wait_bytes(cookie, memory, **fields))
-        fcntl.ioctl(self, WAIT, data)
+        self.ioctl(WAIT, data)
         return Completion(data, WAIT_HEAD.size, memory)
 
     def set_timeout(self, seconds):
@@ -557,6 +580,8 @@ class Child(Line):
             show_failure(error)
         finally:
             sys.stdout.flush()
+            if IN_USER_SPACE:  # what is under way is completed
+                libc.exit(status)
             os._exit(status)
 
     def put(self, value):
@@ -730,7 +755,7 @@ SYSTEM_CALLS = {
 def eventually_in(call, thread):
     """The thread has entered a system call and is still in it."""
     path = f"/proc/self/task/{thread.native_id}/syscall"
-    if os.path.exists(path):
+    if os.path.exists(path) and not IN_USER_SPACE:
         eventually(f"system call of a thread, for {call}",
                    lambda: read_file(path).split()[0], str(SYSTEM_CALLS[call]))
     else:
@@ -751,8 +776,9 @@ def eventually(what, read, expected, seconds=20):
 
 
 def until_nothing_lingers(*hosts):
-    """Wait until the memory of earlier groups is freed."""
-    for host in hosts:
+    """Wait until the memory of earlier groups is freed. In user space each process counts its
+    own."""
+    for host in () if IN_USER_SPACE else hosts:
         watcher = rank_on(host)
         eventually(f"memory of earlier groups on host {host}",
                    lambda w=watcher: w.net_stats().memory, 0)
@@ -766,6 +792,16 @@ tests = []
 def test(function):
     tests.append((function, ()))
     return function
+
+
+def in_kernel(reason):
+    """A test that ranks in user space cannot pass, and why."""
+    def register(function):
+        @functools.wraps(function)
+        def skipped(*_):
+            raise Skipped(f"in user space {reason}")
+        return skipped if IN_USER_SPACE else function
+    return register
 
 
 def test_each(*variants):

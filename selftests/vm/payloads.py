@@ -12,8 +12,8 @@ import struct
 
 from collsock_test import (
     BROADCAST, DEFAULT_SEGMENT, INT8, MAX_PAYLOAD, NOP, REDUCE, SUM, UINT64, Descriptor, Group,
-    Sniffer, at_least, at_most, equal, main, netem, outcome, rank_on, read_file, refused, seeded,
-    set_tunables, test, test_each, until_nothing_lingers)
+    Sniffer, at_least, at_most, equal, in_kernel, main, netem, outcome, rank_on, read_file,
+    refused, seeded, set_tunables, test, test_each, until_nothing_lingers)
 
 COUNT = MAX_PAYLOAD // 8
 
@@ -74,6 +74,7 @@ def loss_does_not_change_results():
 
 
 @test
+@in_kernel("routers may fragment packets")
 def nothing_is_fragmented():
     sniffer = Sniffer(2)
     group = Group((1, 2), max_bytes=MAX_PAYLOAD, window=4)
@@ -120,6 +121,7 @@ def the_limit_of_payloads_is_exact(most):
 
 
 @test
+@in_kernel("there are no limits but those of the process")
 def a_group_that_is_too_large_is_refused_before_it_allocates():
     set_tunables(1, max_memory_kib=8192)
     try:
@@ -147,4 +149,5 @@ def larger_payloads_are_refused():
     small.barrier()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -9,9 +9,10 @@ import select
 import time
 
 from collsock_test import (
-    BINOMIAL, BROADCAST, COOKIE_GROUP, FLAT, INT64, KARY, NOP, ON_DEBUG_KERNEL, QUIET, REDUCE,
-    Child, Descriptor, Group, Rank, equal, eventually, integers, main, netem, outcome, rank_on, refused,
-    seeded, test, test_each, tunables, until_nothing_lingers, work)
+    BINOMIAL, BROADCAST, COOKIE_GROUP, FLAT, IN_USER_SPACE, INT64, KARY, NOP, ON_DEBUG_KERNEL,
+    QUIET, REDUCE, Child, Descriptor, Group, Rank, equal, eventually, in_kernel, integers, main,
+    netem, outcome, rank_on, refused, seeded, test, test_each, tunables, until_nothing_lingers,
+    work)
 
 SIZES = (1, 2, 3, 5) if ON_DEBUG_KERNEL else (1, 2, 3, 5, 16)
 TREES = {"binomial": BINOMIAL, "kary": KARY, "flat": FLAT}
@@ -95,6 +96,7 @@ def a_broadcast_passes_hosts_whose_ranks_have_not_posted():
 
 
 @test
+@in_kernel("a process sees its own groups only")
 def a_host_folds_and_forwards_after_its_rank_has_closed():
     # Host 3 forwards what host 4 contributes.
     until_nothing_lingers(3)
@@ -125,7 +127,7 @@ def contribute(line, descriptor, number, amount):
 
 @test
 def ranks_that_never_wait_lose_nothing_and_leave_no_memory():
-    descriptor, amount = Descriptor(hosts(4)), work(1000)
+    descriptor, amount = Descriptor(hosts(4)), work(100 if IN_USER_SPACE else 1000)
     children = [Child(host, contribute, descriptor, host - 1, amount) for host in (2, 3, 4)]
     until_nothing_lingers(1)
     root = rank_on(1)
@@ -186,4 +188,5 @@ def a_rank_that_has_its_completion_sees_a_later_failure():
             **reduce_fields(0, flags=QUIET))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -11,8 +11,8 @@ import time
 
 from collsock_test import (
     ADDRESSES, DISSEMINATION, SOAK, Child, Descriptor, Group, at_least, barrier, equal, eventually,
-    ip_batch, link_down, main, make_namespace, namespace_has_gone, netem, outcome, post_once,
-    rank_on, refused, seeded, test, test_each, tunables)
+    in_kernel, ip_batch, link_down, main, make_namespace, namespace_has_gone, netem, outcome,
+    post_once, rank_on, refused, seeded, test, test_each, tunables)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
@@ -80,6 +80,7 @@ def joins(host, descriptor):
 
 
 @test
+@in_kernel("time-wait is that of the rank")
 def a_nonce_is_refused_while_the_group_is_in_time_wait():
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group((7, 8))
@@ -93,6 +94,7 @@ def a_nonce_is_refused_while_the_group_is_in_time_wait():
 
 
 @test
+@in_kernel("a process that is stopped is silent")
 def a_process_that_is_stopped_for_long_is_not_accused():
     """A minute in a soak, with the default liveness time."""
     seconds = 60 if IN_SOAK else 5
@@ -115,6 +117,7 @@ def a_process_that_is_stopped_for_long_is_not_accused():
 
 
 @test
+@in_kernel("it cannot be set when a connection is idle")
 def connections_that_are_idle_are_released_and_open_again():
     with tunables(idle_ms=200):
         group = Group((1, 2, 3))
@@ -158,4 +161,5 @@ def heavy_loss_and_delay_only_slow_operations_down():
         netem(HOSTS)
 
 
-main(limit=100)
+if __name__ == "__main__":
+    main(limit=100)
