@@ -3,7 +3,8 @@
 # vm: hosts=3 limit=300 needs=SECCOMP_FILTER
 # suites: soak
 #
-# Ranks that a loop over ssh starts, and ranks in pods of podman, with an init container.
+# Ranks that a loop over ssh starts, ranks in pods of podman, with an init container, and those of
+# torchrun.
 . selftests/tap.sh
 
 work=$(mktemp -d /run/launching.XXXXXX)
@@ -117,9 +118,24 @@ pods_with_init_containers() {
 	return 1
 }
 
-plan 4
+# ---- torchrun ----
+
+# The first attempt ends with rank 1; the ranks of the second join. Their output is redirected by both
+# options, as torch 1.13 fails without, with Python 3.11.
+torchrun_restarts_ranks() {
+	# shellcheck disable=SC2016 # each rank expands it
+	onhost h1 env COLLSOCK_KEY_FILE="$work/key" torchrun --nnodes 1 --nproc_per_node 3 \
+		--max_restarts 1 --redirects 1 --tee 1 --log_dir "$work/torch" --no_python sh -c \
+		'[ "$TORCHELASTIC_RESTART_COUNT $RANK" != "0 1" ] || exit 7
+		exec collsock allreduce --op sum $RANK' >"$work/torchrun" 2>&1
+	find "$work/torch" -name stdout.log -exec cat {} + >"$work/log"
+	lines 3 3 || { cat "$work/torchrun"; return 1; }
+}
+
+plan 5
 check "a daemon on each host" start_sshd
 check "ranks started in a loop over ssh" ssh_ranks_by_number
 check "the same command on each host by ssh" ssh_ranks_by_name
 check "pods of podman, whose init containers wait for all" pods_with_init_containers
+check "ranks of torchrun, one of which fails once" torchrun_restarts_ranks
 tap_done
