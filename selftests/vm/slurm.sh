@@ -109,6 +109,29 @@ several_tasks_of_a_host() {
 	step 0 -n 11 collsock allreduce --op sum 1 && lines 11 11
 }
 
+# Which is a program that joins by itself
+example_in_c() {
+	step 0 --mpi=none build/lib/examples/barrier && saying "barrier 0 done after" $hosts "$work/log"
+}
+
+# mpi VARIABLE...: a program of MPI, some of whose calls are taken, as the variables say
+mpi() {
+	step 0 --mpi=pmix env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_MCA_btl=tcp,self \
+		OMPI_MCA_btl_tcp_if_include=eth0 "$@" build/mpi/openmpi/collectives --rounds 2 &&
+		saying PASS 1 "$work/log" && grep -Eq "MPI_[[:alpha:]]+ +[1-9][0-9]* taken" "$work/log"
+}
+
+mpi_with_the_library() {
+	mpi LD_PRELOAD="$PWD/build/lib/mpi/libcollsock-mpi-openmpi.so" COLLSOCK_MPI=require \
+		COLLSOCK_MPI_AFTER=0 COLLSOCK_MPI_SUMMARY=1
+}
+
+mpi_with_the_component() {
+	mpi OMPI_MCA_mca_base_component_path="$PWD/build/lib/mpi:SYSTEM_DEFAULT" \
+		OMPI_MCA_coll_collsock_priority=90 OMPI_MCA_coll_collsock_after=0 \
+		OMPI_MCA_coll_collsock_summary=1
+}
+
 # Rank 3 joins, and is killed. The others end with a failure, and so does the step.
 killed_rank_is_named() {
 	cat >"$work/killed.py" <<-'END'
@@ -165,12 +188,15 @@ keys_of_jobs() {
 	[ ${#key} = 32 ]
 }
 
-plan 9
+plan 12
 check "a cluster of $hosts hosts" start_cluster
 check "tasks meet over TCP on the host of the first" ranks_of_a_step --mpi=none
 check "tasks exchange by PMI, version 2" ranks_of_a_step --mpi=pmi2
 check "tasks exchange by PMIx" ranks_of_a_step --mpi=pmix
 check "several tasks of a host" several_tasks_of_a_host
+check "an example in C" example_in_c
+check "a program of MPI with the library" mpi_with_the_library
+check "a program of MPI with the component" mpi_with_the_component
 check "a killed rank is named, and the step ends" killed_rank_is_named
 check "a batch script is no step, and does not wait" batch_script_outside_of_a_step
 check "mpirun of Open MPI within a job" mpirun_in_a_job
