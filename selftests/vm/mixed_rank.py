@@ -55,7 +55,19 @@ class Rank:
         return 0
 
     def post(self, name, *arguments):
-        self.check(name, getattr(self.library, f"collsock_post_{name}")(self.socket, *arguments))
+        err = getattr(self.library, f"collsock_post_{name}")(self.socket, *arguments)
+        if err == -errno.EPIPE:
+            self.hear_of_failure()
+        self.check(name, err)
+
+    def hear_of_failure(self):
+        """In user space no post is accepted from when a completion that says it can be received."""
+        room = (ctypes.c_int64 * (MOST * self.ranks))()
+        while not self.completion.error:
+            self.check("complete", self.library.collsock_complete(
+                self.socket, ctypes.byref(self.completion), room,
+                ctypes.c_size_t(ctypes.sizeof(room))))
+        self.check("result", -self.completion.error)
 
     def wait(self, cookie):
         """The result of the operation with this cookie."""
