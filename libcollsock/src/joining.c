@@ -29,7 +29,9 @@ struct joining_answer {
 	__u32	reserved;
 };
 
-#define JOINING_OTHER_KEY "has another key in its options than rank 0, or other records of all ranks"
+#define JOINING_OTHER_KEY "has another key in its options than rank 0: all must have the same"
+#define JOINING_OTHER_RECORDS \
+	"received other records than rank 0: does the exchange deliver what it was given?"
 #define JOINING_NO_PROOF "has not proved that it has the key: the exchange altered its answer"
 
 static const struct joining_outcome joining_is_fine = { 0, COLLSOCK_NO_RANK };
@@ -235,7 +237,8 @@ static struct joining_outcome joining_compare_proofs(struct joining *j)
 
 	for (i = 1; i < j->ranks; i++)
 		if (a[i].common != a[0].common)
-			return joining_blame(j, -EPROTO, i, JOINING_OTHER_KEY);
+			return joining_blame(j, -EPROTO, i, joining_options_keyed(&j->options) ?
+					     JOINING_OTHER_KEY : JOINING_OTHER_RECORDS);
 	for (i = 0; i < j->ranks; i++)
 		if (a[i].proof != joining_proof(joining_key(j), j->nonce, i))
 			return joining_blame(j, -EBADMSG, i, JOINING_NO_PROOF);

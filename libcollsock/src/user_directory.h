@@ -33,8 +33,8 @@
 int user_directory_open(unsigned int which, bool make);
 
 /*
- * Is there no directory but what is in the place of one, and cannot be used? Then nobody finds ranks
- * that are there. @path, @owner: out: of that
+ * Is there no directory, but something in the place of one that cannot be used? Then nobody finds
+ * ranks that are there. @path, @owner: out: of that
  */
 bool user_directory_refused(char path[PATH_MAX], uid_t *owner);
 

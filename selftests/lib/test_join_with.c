@@ -619,6 +619,24 @@ TEST_F(join, an_exchange_that_mixes_ranks_up_is_found_out)
 	EXPECT_FAILURE(-EPROTO, 1, "rank 1 was told that it is rank 2");
 }
 
+/* Of rank 1, to rank 4 */
+static void alter_record(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	if (round == RECORDS && p->rank == 4)
+		((struct joining_record *)all)[1].fresh++;
+}
+
+static void vary_record(struct plot *p)
+{
+	p->damage = alter_record;
+}
+
+TEST_F(join, an_exchange_that_gives_ranks_different_records_is_found_out)
+{
+	run(self->shared, 2, vary_record);
+	EXPECT_FAILURE(-EPROTO, 4, "rank 4 received other records than rank 0");
+}
+
 /* ---- exchanges that an attacker without the key alters ---- */
 
 static void record_former(const struct plot *p, int round, __u8 *all, size_t bytes)
