@@ -3,7 +3,7 @@
 
 from bench_machine import SLICE_US, boot, shared_ack_delay, total
 
-COMPUTE_US, STEPS, LIMIT_SECONDS = 2000, 30, 3600
+COMPUTE_US, STEPS, LIMIT_SECONDS = 2000, 20, 3600
 COMPUTING = "--steps", str(COMPUTE_US), "--iterations", str(STEPS), "--warm-up", "0"
 
 

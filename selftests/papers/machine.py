@@ -90,22 +90,16 @@ def connections():
         yield pattern, hosts, hosts - 1, f"{made:.2f}", f"{made / (hosts - 1):.2f}"
 
 
-# What hosts know of their neighbours when the first barrier begins
-NEIGHBOURS = {"known": {"command": "true", "neighbours": True},
-              "looked up": {"command": "ip neigh flush dev eth0", "neighbours": False}}
-
-
 def startup():
     """On demand, and with a barrier in which each exchanges with all (at most 16 hosts).
 
     Of the emulated clock, a thousand instructions a microsecond. All have joined when the first
-    barrier begins.
+    barrier begins, and know their neighbours, or look them up in it.
     """
-    cases = [case_of([name, known], hosts, "collperf", "--startup", "--iterations", "5",
-                     "--degree", str(degree or hosts), "--before", its["command"],
-                     neighbours=its["neighbours"])
+    cases = [case_of([name, known], hosts, "collperf", "--startup", "--iterations", "20",
+                     "--degree", str(degree or hosts), *forget)
              for hosts in (2, 4, 8, 16) for name, degree in (("on demand", 2), ("static", 0))
-             for known, its in NEIGHBOURS.items()]
+             for known, forget in (("known", ()), ("looked up", ("--forget-neighbours",)))]
     for (name, known), hosts, figures in run("startup", cases):
         yield (name, known, hosts, *(thousands(figures, time)
                                      for time in ("join_ns", "first_ns", "later_ns")),

@@ -37,7 +37,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @team: the team that the rank is, if any
  * @csv: print one line of comma-separated values
  * @starts: measure the start of groups
- * @before: command to run before the first barrier of each, or NULL
+ * @forget_neighbours: the first barrier of each looks them up
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
@@ -56,7 +56,7 @@ struct collperf {
 	struct team_options team;
 	bool		csv;
 	bool		starts;
-	const char	*before;
+	bool		forget_neighbours;
 	struct elements	elements;
 	struct collsock	*socket;
 	const char	*key_file;
@@ -438,8 +438,8 @@ static void take(void *context, int letter, const char *value)
 	case 'U':
 		c->starts = true;
 		break;
-	case 'b':
-		c->before = value;
+	case 'g':
+		c->forget_neighbours = true;
 		break;
 	case 'B':
 		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_PAYLOAD);
@@ -483,7 +483,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "members",	required_argument, NULL, 'P' },
 		{ "csv",	no_argument,	   NULL, 'V' },
 		{ "startup",	no_argument,	   NULL, 'U' },
-		{ "before",	required_argument, NULL, 'b' },
+		{ "forget-neighbours", no_argument, NULL, 'g' },
 		{ }
 	};
 	const struct program program = {
@@ -521,8 +521,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        a later one; of --iterations groups, whose numbers are\n"
 			"                        those after --id. --degree as many as hosts (up to 16)\n"
 			"                        opens all connections\n"
-			"  -b, --before COMMAND  with --startup: what the shell of each host runs before\n"
-			"                        the first barrier, in at most 2 s\n\n"
+			"  -g, --forget-neighbours  with --startup: the first barrier looks the hosts up\n"
+			"                        again by ARP; needs CAP_NET_ADMIN\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,
@@ -541,8 +541,9 @@ static void parse(struct collperf *c, int argc, char **argv)
 			  c->options.operation != COLLSOCK_BARRIER || c->options.shuffle))
 		errx(EXIT_USAGE,
 		     "--startup: only barriers, without --team, --steps, --efficiency and --shuffle");
-	if (c->before && !c->starts)
-		errx(EXIT_USAGE, "--before: only with --startup");
+	if (c->forget_neighbours &&
+	    (!c->starts || c->options.hosts.address->ss_family != AF_INET))
+		errx(EXIT_USAGE, "--forget-neighbours: only with --startup, and over IPv4");
 	if (c->csv && (!c->team.algorithm || c->options.json))
 		errx(EXIT_USAGE, "--csv: only with --team, and without --json");
 }
@@ -616,7 +617,7 @@ static struct collsock *open_another(void *context, unsigned long number)
 static void measure_startup(struct collperf *c, const struct work *work)
 {
 	const struct startup startup = {
-		.open = open_another, .context = c, .before = c->before,
+		.open = open_another, .context = c, .forget_neighbours = c->forget_neighbours,
 	};
 	struct collsock_stats before = read_stats(c);
 

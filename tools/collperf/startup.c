@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
 #include <errno.h>
+#include <net/if_arp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "startup.h"
 
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_US 1000.0
-/* Acknowledgments have been sent by then, so that no packet follows the command */
-#define QUIET_SECONDS 0.1
-/* From the barrier in which hosts meet, until all begin the first one of the group */
-#define COMMAND_SECONDS 2
+/* From the barrier in which hosts meet until all begin the first one of the group */
+#define PAUSE_NS 20e6
+#define QUIET_NS 10e6
 
 /**
  * struct times - mean times of a start, in ns
@@ -65,31 +66,41 @@ static void sleep_until(double ns)
 		errx(EXIT_FAILED, "sleep: %s", strerror(error));
 }
 
-static void run_command(const char *command)
+/* Remove what ARP knows of the hosts; this one is not in its table. */
+static void forget_neighbours(const struct hosts *hosts)
 {
-	if (system(command))
-		errx(EXIT_FAILED, "--before %s: failed", command);
+	struct arpreq request = { };
+	unsigned int i;
+	int fd;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		err(EXIT_FAILED, "socket");
+	for (i = 0; i < hosts->count; i++) {
+		memcpy(&request.arp_pa, &hosts->address[i], sizeof(request.arp_pa));
+		if (ioctl(fd, SIOCDARP, &request) && errno != ENXIO && errno != EINVAL)
+			err(EXIT_FAILED, "--forget-neighbours");
+	}
+	close(fd);
 }
 
 /*
- * The command needs a different time on each host, and packets must not follow it. So hosts that
- * left a barrier together begin the next at a time, not after another barrier.
+ * A barrier would look neighbours up. So hosts that left one together begin the next at a time,
+ * when acknowledgments have been sent and all have forgotten their neighbours.
  */
-static void run_command_together(const char *command)
+static void pause_together(const struct options *options, const struct startup *startup)
 {
-	double begin = now_ns(), end = begin + COMMAND_SECONDS * (double)NS_PER_SECOND;
+	double begin = now_ns();
 
-	sleep_until(begin + QUIET_SECONDS * NS_PER_SECOND);
-	run_command(command);
-	if (now_ns() > end)
-		warnx("--before %s: it takes more than %d s, so others wait for this host",
-		      command, COMMAND_SECONDS);
-	sleep_until(end);
+	sleep_until(begin + QUIET_NS);
+	if (startup->forget_neighbours)
+		forget_neighbours(&options->hosts);
+	sleep_until(begin + PAUSE_NS);
 }
 
 /* The barriers of @work keep the hosts in step, and are not measured. */
-static void start_one(struct times *sum, const struct work *work, const struct startup *startup,
-		      unsigned long number)
+static void start_one(struct times *sum, const struct options *options, const struct work *work,
+		      const struct startup *startup, unsigned long number)
 {
 	struct collsock_stats stats;
 	struct collsock *socket;
@@ -101,8 +112,7 @@ static void start_one(struct times *sum, const struct work *work, const struct s
 	sum->join += now_ns() - begin;
 	/* No host waits in the first barrier for one that has yet to join */
 	work->barrier(work->context);
-	if (startup->before)
-		run_command_together(startup->before);
+	pause_together(options, startup);
 	sum->first += barrier_ns(socket);
 	work->barrier(work->context);
 	sum->later += barrier_ns(socket);
@@ -131,11 +141,8 @@ void startup_measure(const struct options *options, const struct work *work,
 	struct times mean = { };
 	unsigned long i;
 
-	/* Then the shell, and what it runs, are in memory. */
-	if (startup->before)
-		run_command(startup->before);
 	for (i = 1; i <= options->iterations; i++)
-		start_one(&mean, work, startup, i);
+		start_one(&mean, options, work, startup, i);
 	mean.join /= options->iterations;
 	mean.first /= options->iterations;
 	mean.later /= options->iterations;

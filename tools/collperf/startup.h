@@ -15,12 +15,12 @@
  * struct startup - who starts groups
  * @open: a socket that has joined another group, the number-th from 1; exits if it fails
  * @context: argument of @open
- * @before: command of the shell to run on each host before the first barrier, or NULL
+ * @forget_neighbours: look the hosts up again, by ARP, in the first barrier
  */
 struct startup {
 	struct collsock	*(*open)(void *context, unsigned long number);
 	void		*context;
-	const char	*before;
+	bool		forget_neighbours;
 };
 
 /* Start as many groups as @options say, and print the figures as measure_print() does. */
