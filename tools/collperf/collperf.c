@@ -531,7 +531,6 @@ static void parse(struct collperf *c, int argc, char **argv)
 	};
 
 	options_parse(&c->options, &program, argc, argv);
-	check_group(c);
 	if (c->team.algorithm && (c->options.operation != COLLSOCK_BARRIER ||
 				  c->options.shuffle || c->options.skew_us != NO_SKEW ||
 				  options_computes(&c->options)))
@@ -546,6 +545,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		errx(EXIT_USAGE, "--forget-neighbours: only with --startup, and over IPv4");
 	if (c->csv && (!c->team.algorithm || c->options.json))
 		errx(EXIT_USAGE, "--csv: only with --team, and without --json");
+	check_group(c);
 }
 
 static void measure_latency(struct collperf *c, const struct work *work)
