@@ -516,8 +516,6 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
 
 # ---- collperf ----
 
-PERF_USAGE = 2
-
 def begin_collperf(host, key, nonce, *options):
     with on(host):
         return subprocess.Popen(["build/tools/collperf", "--hosts", "3", "--key-file", key,
@@ -601,7 +599,7 @@ def collperf_says_what_describes_a_group(options, says):
     with on(1):
         done = subprocess.run(["build/tools/collperf", *options], text=True, check=False,
                               capture_output=True)
-    equal("status", done.returncode, PERF_USAGE)
+    equal("status", done.returncode, WRONG_USAGE)
     contains("error", done.stderr, says)
 
 
