@@ -77,7 +77,7 @@ def wanted(numbers, form="d"):
     precision, least, power = FORMS[form][2:]
     number, most = to_nearest_even(total, precision, least), fractions.Fraction(2) ** power
     if abs(number) >= most:
-        return bits(math.copysign(math.inf, number), form)
+        return bits(math.inf if number > 0 else -math.inf, form)
     return bits(math.copysign(float(number), total), form)
 
 

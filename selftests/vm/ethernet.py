@@ -21,6 +21,7 @@ from collsock_test import (
 from ethernet_common import (
     ETHERTYPE, TOOL, Frames, barrier_of, collsock, devices, end_pair, pair_of_namespaces,
     pair_of_ranks)
+from forging import MESSAGE, TYPE
 from leftovers import load, unload
 
 OTHER_ETHERTYPE = 0x88b6
@@ -28,6 +29,7 @@ LIVENESS_MS = 600
 LONG_MS = 60000  # nobody counts as dead meanwhile
 USER = 1000
 BROADCAST_MAC = b"\xff" * 6
+HEADER_BYTES = 14
 
 
 def refused_by_command(what, *words):
@@ -109,11 +111,12 @@ def a_host_that_joins_late_takes_part():
 
 @test
 def a_group_that_was_closed_still_answers():
-    """A frame that was captured, sent again: the answer is a frame, too."""
+    """A message that was captured, sent again: the answer is a frame, too."""
     frames, watcher = Frames(2), rank_on(1)
     ranks = group([1, 2])
     ranks.barrier()
-    sent = [frame for frame, _ in frames.read() if frame[6:12] == mac(2)]
+    sent = [frame for frame, _ in frames.read()
+            if frame[6:12] == mac(2) and frame[HEADER_BYTES + TYPE] == MESSAGE]
     ranks.close()
     eventually("groups", lambda: watcher.net_stats().groups, 0)
     before = watcher.net_stats().timewait_answered
