@@ -469,7 +469,7 @@ TEST_F(hosts, no_host_is_accepted_that_no_rank_sends)
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
 	host.addresses = 0xffffffff;
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
-	/* Whoever may use Ethernet has a MAC address, and is no rank in user space. */
+	/* A host that may use Ethernet has a MAC address, and no rank in user space. */
 	host = good;
 	host.address[0].open = true;
 	EXPECT_FALSE(joining_host_is_valid(&host, &any));

@@ -97,7 +97,7 @@ void options_parse(struct options *options, const struct program *program, int a
 /* Are there no hosts on the command line? Then options_meet() is to be called. */
 bool options_launched(const struct options *options);
 
-/* The rank, and how many there are, as is known now. Exits if options are wrong for so many. */
+/* This rank and the number of ranks, now that they are known. Exits if an option excludes them. */
 void options_meet(struct options *options, unsigned int rank, unsigned int ranks);
 
 /* The number of a name, of an array in which some may be NULL. Exits if there is none. */
