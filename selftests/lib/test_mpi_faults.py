@@ -375,25 +375,26 @@ def other_version(kind, ranks):
                    says_though_slow, text)
 
 
+# Programs with faults for both MPIs, and their numbers of ranks
+FOR_BOTH = ((callbacks, 3), (invalid_arguments, 2), (always_full, 2), (required, 2),
+            (fatal_failure, 3), (library_for_the_other_mpi, 1))
+
+
 def programs():
-    """One of each in a check; the longest first."""
+    """Most of them with one of both MPIs in a check; the longest first."""
     for number, kind in enumerate(KINDS):
         for word in list(FOR_GOOD) if IN_SOAK else list(FOR_GOOD)[number::2]:
             yield remembered, kind, 2, word
         for ranks in (2, 3, 4) if IN_SOAK else (3,):
             yield many_faults, kind, ranks
-        yield callbacks, kind, 3
-        yield invalid_arguments, kind, 2
-        yield always_full, kind, 2
+        for program, ranks in FOR_BOTH if IN_SOAK else FOR_BOTH[number::2]:
+            yield program, kind, ranks
         if kind == "mpich":
             yield nothing_is_left, kind, 4
             yield invalid_setting, kind, 2
             yield misspelt_setting, kind, 2
         if IN_SOAK or kind == "mpich":
             yield other_version, kind, 2
-        yield fatal_failure, kind, 3
-        yield required, kind, 2
-        yield library_for_the_other_mpi, kind, 1
     yield component_fails, COMPONENT, 2
     yield component_cannot_join, COMPONENT, 2
     yield component_of_another_version, COMPONENT, 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=60
-# suites: check soak
+# suites: check debug soak
 """UDP packets over IPv6 carry a checksum (RFC 8200, 8.1), and those without are refused."""
 
 import contextlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=13 limit=60
-# suites: check rt arm64 soak
+# suites: check rt arm64 debug soak
 """Barriers and allreduces: every result is right, and none is early."""
 
 import errno

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
-# suites: check arm64 soak
+# suites: check arm64 debug soak
 #
 # libcollsock and its examples on real sockets: the first commands of a user.
 . selftests/tap.sh

@@ -10,16 +10,16 @@ import signal
 import time
 
 from collsock_test import (
-    ON_DEBUG_KERNEL, Child, Descriptor, Group, KernelLog, Rank, active_objects, at_least, at_most,
-    command, documented_memory, equal, eventually, inexact_objects, integers, ip_batch, main,
-    make_namespace, netem, netlink_on, rank_on, refused, seeded, set_tunables, test, test_each,
-    tunables, until_nothing_lingers, work)
+    ON_DEBUG_KERNEL, SOAK, Child, Descriptor, Group, KernelLog, Rank, active_objects, at_least,
+    at_most, command, documented_memory, equal, eventually, inexact_objects, integers, ip_batch,
+    main, make_namespace, netem, netlink_on, rank_on, refused, seeded, set_tunables, test,
+    test_each, tunables, until_nothing_lingers, work)
 from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3, 4
 DEVICES = "/sys/class/net"
 LIVENESS_MS = 300  # time-wait entries stay for twice as long
-CYCLES = 50 if ON_DEBUG_KERNEL else 200
+CYCLES = 50 if ON_DEBUG_KERNEL else 200 if SOAK > 1 else 100
 NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "timewait_entries": [0] * 4}
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=150
-# suites: check soak
+# suites: check debug soak
 """Every operation by every algorithm, with several degrees and elements of every class, wherever
 ranks are, under loss.
 

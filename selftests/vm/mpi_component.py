@@ -41,7 +41,7 @@ def counts(said):
 
 # ---- results ----
 
-@test_each(("--own",), *([()] if IN_SOAK else []))
+@test_each(*([(), ("--own",)] if IN_SOAK else []))
 def random_operations_give_the_expected_results(*options):
     seed = seed_of("component", *options)
     print(f"# --seed {seed}")
@@ -139,7 +139,7 @@ def a_communicator_joins_in_the_call_that_its_parameter_names():
     equal("lines", said.count("a communicator of 2 ranks has joined"), 1)
 
 
-@test
+@test_in_soak
 def calls_of_open_mpi_with_datatypes_of_its_own_are_taken():
     """This algorithm of allgatherv is a gatherv and a broadcast, of which the latter joins."""
     algorithm = [word for name, value in (("use_dynamic_rules", 1), ("allgatherv_algorithm", 1))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=60
-# suites: check soak
+# suites: check debug soak
 """Promises of the protocol about packets, peers and context."""
 
 import errno

@@ -28,7 +28,7 @@ STRANGER = 4
 NOBODY = 99  # address of no host
 COUNTS_OBJECTS = not ON_DEBUG_KERNEL  # the debug kernel keeps freed memory for a while
 BATCH = 200  # packets that a host can certainly queue
-MOST_OF_A_FIELD = 200 if SOAK > 1 else 90
+MOST_OF_A_FIELD = 200 if SOAK > 1 else 45
 REFUSALS = ("malformed", "other_version", "unknown_type", "unknown_group", "wrong_source",
             "forged", "wrong_descriptor", "too_long")
 FIELDS = {"version": (0, 1), "reserved bytes": (1, 4), "source": (4, 6), "destination": (6, 8),

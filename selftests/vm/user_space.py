@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=300
-# suites: check soak
+# suites: check debug soak
 """The scenarios of operations, failure, ranks, payloads, roots and survival, with ranks in user
 space: in a soak all their tests, in a check a few. One that these cannot pass says why."""
 

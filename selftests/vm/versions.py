@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=120
-# suites: check soak
+# suites: check debug soak
 """What a member says twice, in another version of the format, or in words of a later one."""
 
 import struct
