@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Prints the layouts and numbers of the C header, for tests in other languages. */
+#include <stddef.h>
 #include <stdio.h>
 
 /* All of the header, and no structure in it, may be padded. */
@@ -7,7 +8,10 @@
 #include <linux/collsock.h>
 #pragma GCC diagnostic ignored "-Wpadded"
 #include "layout.h"
+#include "collsock.h"
 
+#define OPTION(field) \
+	printf("number OPTION_%s %zu\n", #field, offsetof(struct collsock_options, field))
 #define NUMBER(name) printf("number %s %llu\n", #name, (unsigned long long)COLLSOCK_##name)
 
 int main(void)
@@ -98,5 +102,11 @@ int main(void)
 	NUMBER(MAX_EXCHANGE_DEGREE);
 	NUMBER(MAX_KARY_HOSTS);
 	NUMBER(MAX_FLAT_HOSTS);
+	OPTION(degrees);
+	OPTION(failed_rank);
+	OPTION(text_bytes);
+	OPTION(backend);
+	OPTION(multicast);
+	printf("number OPTIONS_BYTES %zu\n", sizeof(struct collsock_options));
 	return 0;
 }

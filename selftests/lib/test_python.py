@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The Python package without the module: its bytes, its data, its errors; TAP."""
 import array
+import ctypes
 import errno
 import fcntl
 import ipaddress
@@ -22,7 +23,7 @@ import collsock  # noqa: E402
 import collsock_netlink  # noqa: E402
 import tap  # noqa: E402
 from collsock import (  # noqa: E402
-    addresses, backend, elements, launch, layout, meeting, missing, record, request)
+    addresses, backend, elements, launch, launcher, layout, meeting, missing, record, request)
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 from python_helpers import equal, refused  # noqa: E402
 
@@ -47,6 +48,12 @@ def test_numbers_are_those_of_c():
                  "MAX_RANKS", "MAX_HOSTS"):
         equal(getattr(layout, name), NUMBERS[name], name)
     equal(layout.JOIN, NUMBERS["COLLSOCK_JOIN"])
+
+
+def test_options_of_the_library_are_those_of_c():
+    for name in "degrees", "failed_rank", "text_bytes", "backend", "multicast":
+        equal(getattr(launcher.Options, name).offset, NUMBERS[f"OPTION_{name}"], name)
+    equal(ctypes.sizeof(launcher.Options), NUMBERS["OPTIONS_BYTES"])
 
 
 def test_every_operation_type_and_operator_of_c_is_there():

@@ -3,15 +3,18 @@
 """The Python package with ranks in user space: real sockets, no module, no privilege; TAP."""
 import array
 import asyncio
+import contextlib
 import errno
 import gc
 import os
 import pathlib
 import random
+import signal
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "selftests"))
@@ -61,6 +64,58 @@ def launched(program, ranks=4, **settings):
 def test_three_lines_are_a_program():
     done = launched(HELLO, COLLSOCK_BACKEND="user")
     equal((done.returncode, done.stdout.split()), (0, ["10"] * 4), done.stderr)
+
+
+def by_hand(program, ranks, rank, folder, **options):
+    """A process that meets the others at a port of this machine."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program], text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, **options, env=USUAL | {
+            "COLLSOCK_BACKEND": "user", "COLLSOCK_RENDEZVOUS": "127.0.0.1",
+            "COLLSOCK_JOB": folder, "COLLSOCK_KEY_FILE": f"{folder}/key",
+            "COLLSOCK_RANKS": str(ranks), "COLLSOCK_RANK": str(rank)})
+
+
+@contextlib.contextmanager
+def folder_with_a_key():
+    with tempfile.TemporaryDirectory(prefix="python-user.") as folder:
+        subprocess.run([OUTPUT / "tools/collsock", "keygen", f"{folder}/key"], check=True)
+        yield folder
+
+
+def test_library_finds_ranks_that_another_launcher_has_started():
+    with folder_with_a_key() as folder:
+        ranks = [by_hand(HELLO, 3, rank, folder) for rank in range(3)]
+        said = [rank.communicate(timeout=SECONDS) for rank in ranks]
+    equal([(rank.returncode, out.strip()) for rank, (out, _) in zip(ranks, said)], [(0, "6")] * 3,
+          said)
+    done = subprocess.run(
+        ["mpiexec.hydra", "-launcher", "fork", "-n", "3", sys.executable, "-c", HELLO],
+        check=False, text=True, capture_output=True, timeout=SECONDS,
+        env=USUAL | {"COLLSOCK_BACKEND": "user"})
+    equal((done.returncode, done.stdout.split()), (0, ["6"] * 3), done.stderr)
+
+
+def test_rank_that_waits_for_others_can_be_interrupted():
+    with folder_with_a_key() as folder:
+        rank = by_hand(HELLO, 2, 0, folder)
+        try:
+            waiting = rank.stderr.readline()
+            assert "waiting for rank 1" in waiting, waiting
+            rank.send_signal(signal.SIGINT)
+            said = rank.communicate(timeout=SECONDS)[1]
+            assert said.rstrip().endswith("KeyboardInterrupt"), said
+        finally:
+            rank.kill()
+
+
+def test_program_without_a_launcher_is_told_what_to_do():
+    for library, words in (LIBRARY, "no launcher was found"), ("", "collsock run"):
+        done = subprocess.run([sys.executable, "-c", HELLO], check=False, text=True,
+                              capture_output=True, env=USUAL | {"LD_LIBRARY_PATH": str(library)},
+                              timeout=SECONDS)
+        equal((done.returncode, "FileNotFoundError" in done.stderr, words in done.stderr),
+              (1, True, True), done.stderr)
 
 
 def test_program_may_not_choose_another_backend_than_its_launcher():

@@ -74,6 +74,18 @@ with collsock.join_env() as group:
     print("ranks", group.allreduce(group.rank + 1))' && saying "ranks 6" 3 "$work/log"
 }
 
+# libcollsock finds the others.
+python_ranks_of_three_hosts() {
+	# shellcheck disable=SC2016 # each host expands it
+	PYTHONPATH=libcollsock/python LD_LIBRARY_PATH=build/lib COLLSOCK_RENDEZVOUS=10.1.0.1 COLLSOCK_RANKS=3 \
+		status 0 each 3 sh -c 'COLLSOCK_RANK=$COLLSOCK_HOST exec python3 -B -c "
+import collsock, os, socket
+with collsock.join_env() as group:
+    family = socket.socket(fileno=os.dup(group.fileno())).family
+    assert family != socket.AF_UNIX, family
+    print(1, group.allreduce(group.rank + 1))"' && saying "1 6" 3 "$work/log"
+}
+
 # Host 2 is cut off when its rank has met rank 0, so no packet tells of its end.
 vanished_host_is_replaced() {
 	local gone status ranks="--rendezvous 10.1.0.1 --ranks 3"
@@ -174,11 +186,12 @@ without_a_launcher() {
 		status 2 collsock allreduce --op most 1 && status 2 collsock allreduce --op max x
 }
 
-plan 16
+plan 17
 check "ranks of one host need no address, port or secret" ranks_of_one_host
 check "run has the status of the program" status_of_the_program
 check "what the others notice is the end of the program" liveness_is_that_of_the_program
 check "a program in Python is a rank" python_ranks
+check "in Python, of three hosts whose ranks the library finds" python_ranks_of_three_hosts
 check "a rank whose host has vanished may come again" vanished_host_is_replaced
 check "a barrier of three hosts, twice" ranks_of_three_hosts
 check "an all-reduce of three hosts, and one by each operator" numbers_of_three_hosts

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from . import backend as backends
-from . import launch, meeting, plan, record, request, user
+from . import launch, launcher, meeting, plan, record, request, user
 from .layout import Kind, Operator, Type
 from .member import Member
 from .operation import Operation
@@ -48,11 +48,14 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
 
 
 def join_env(*, backend: str = "auto", keep_in_child: bool = False) -> Group:
-    """Join the group of which `collsock run` has made this process a rank.
+    """Join the group of which a launcher has made this process a rank.
 
-    Does not wait for the other ranks. OSError: it was not started so (ENOENT), or is not the rank
-    any more (EBADMSG).
+    With `collsock run` it does not wait for the other ranks; otherwise (srun, mpiexec, torchrun,
+    variables set by hand) libcollsock finds them, and says what it waits for on standard error.
+    OSError: there is no launcher (ENOENT), or this is not the rank any more (EBADMSG).
     """
+    if not launch.has_request():
+        return Group(launcher.join(backend), keep_in_child)
     launched = launch.backend()
     backends.check_launched(backend, launched)
     asked, udp = launch.take_request(), launch.take_socket()

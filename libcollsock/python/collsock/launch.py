@@ -59,10 +59,12 @@ def take_socket() -> int:
     return found
 
 
+def has_request() -> bool:
+    """Has `collsock run` started this process?"""
+    return bool(os.environ.get(VARIABLE))
+
+
 def take_request() -> bytes:
     """The argument of JOIN for this process. It can be taken once."""
-    if not os.environ.get(VARIABLE):
-        raise OSError(errno.ENOENT, f"{VARIABLE} is not set: start with collsock run --local N "
-                      "on one machine, or on each of several with -H HOST,HOST...")
     with open(file_of(VARIABLE, is_request), "rb") as request:
         return os.pread(request.fileno(), MOST_BYTES, 0)

@@ -25,7 +25,7 @@ def library() -> ctypes.CDLL:
     try:
         found = ctypes.CDLL(LIBRARY)
         for name in ("collsock_open_backend", "collsock_join_bytes", "collsock_fd",
-                     "collsock_self", "collsock_report"):
+                     "collsock_self", "collsock_report", "collsock_join_env"):
             getattr(found, name).restype = ctypes.c_int
         found.collsock_close.restype = None
     except (OSError, AttributeError) as failed:
