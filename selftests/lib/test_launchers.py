@@ -11,11 +11,12 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent))
 import tap  # noqa: E402
 
-PROGRAM = pathlib.Path(os.environ.get("OUTPUT") or HERE.parents[1] / "build/selftests-lib",
+PROGRAM = pathlib.Path(os.environ.get("OUTPUT") or TREE / "build/selftests-lib",
                        "launched")
 HYDRA = "mpiexec.hydra", "-launcher", "fork"
 LAUNCHERS = {
@@ -136,6 +137,28 @@ def ranks_of_an_attempt_meet_after_one_has_failed(launcher):
     expect_ranks(launcher, 3, "keyed", status, said)
 
 
+# As ranks in threads
+BY_A_STORE = """
+import concurrent.futures, torch.distributed, collsock
+store = torch.distributed.HashStore()
+def run(rank):
+    with collsock.Group.from_exchange(exchange_by(store, rank, 3), rank, 3, backend="user") as group:
+        return group.allreduce(rank + 1)
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    print("sums", *pool.map(run, range(3)))
+"""
+
+
+def a_store_is_an_exchange_as_the_page_says(page):
+    text = (TREE / "Documentation" / page).read_text(encoding="utf-8")
+    function, = re.findall(r"```python\n([^`]*torch\.distributed\.Store[^`]*)```", text)
+    status, said = run("/usr/bin/python3", "-B", "-c", function + BY_A_STORE,
+                       PYTHONPATH=str(TREE / "libcollsock/python"),
+                       LD_LIBRARY_PATH=str(PROGRAM.parent / "library"))
+    equal("status", status, 0, said)
+    says("sums 6 6 6", said)
+
+
 TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
     ranks_receive_all_blocks, a_key_file_of_all_ranks_is_not_exchanged,
     a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told)),
@@ -143,7 +166,8 @@ TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
     ("PMIx", processes_may_join_one_after_the_other),
     ("PMI", a_process_that_has_loaded_mpi_does_not_use_its_connection),
     ("PMIx", a_process_that_has_loaded_mpi_may), ("PMI", a_connection_that_is_closed_is_named),
-    *[("meeting of torchrun", ranks_of_an_attempt_meet_after_one_has_failed)] * IN_SOAK]
+    *[("meeting of torchrun", ranks_of_an_attempt_meet_after_one_has_failed),
+      ("python.md", a_store_is_an_exchange_as_the_page_says)] * IN_SOAK]
 
 if __name__ == "__main__":
     sys.exit(tap.run([(f"by {launcher}: {test.__name__.replace('_', ' ')}", test, launcher)
