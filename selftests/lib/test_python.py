@@ -45,7 +45,7 @@ def test_structures_have_the_fields_of_c():
 
 def test_numbers_are_those_of_c():
     for name in ("AF_COLLSOCK", "SOL_COLLSOCK", "SELF", "PORT", "NO_RANK", "COOKIE_GROUP",
-                 "MAX_RANKS", "MAX_HOSTS"):
+                 "MAX_RANKS", "MAX_HOSTS", "MAX_OPERATIONS"):
         equal(getattr(layout, name), NUMBERS[name], name)
     equal(layout.JOIN, NUMBERS["COLLSOCK_JOIN"])
 
@@ -59,9 +59,9 @@ def test_options_of_the_library_are_those_of_c():
 def test_every_operation_type_and_operator_of_c_is_there():
     lists = (TREE / "uapi/linux/collsock_lists.h").read_text(encoding="utf-8")
     for name, kind in (("OPERATION", layout.Kind), ("TYPE", layout.Type),
-                       ("OPERATOR", layout.Operator)):
+                       ("OPERATOR", layout.Operator), ("ALGORITHM", layout.Algorithm)):
         body = lists.split(f"#define COLLSOCK_{name}_LIST(LINE)")[1].split("\n\n")[0]
-        equal({one.name: int(one) for one in kind},
+        equal({one.name: int(one) for one in kind if one.name != "AUTO"},
               {word: int(number) for word, number in re.findall(r"LINE\((\w+),\s*(\d+)", body)},
               name)
 
@@ -112,8 +112,8 @@ def test_messages_of_processes_are_not_the_kernels():
 
 # ---- the request ----
 
-def asked(hosts, rank=0, key=bytes(range(16)), **limits):
-    return request.join_request(hosts, rank, 5, 6, key, limits)
+def asked(hosts, rank=0, key=bytes(range(16)), algorithms=None, **limits):
+    return request.join_request(hosts, rank, 5, 6, key, limits, algorithms=algorithms)
 
 
 def test_request_holds_hosts_then_the_host_of_each_rank():
@@ -128,6 +128,17 @@ def test_request_holds_hosts_then_the_host_of_each_rank():
           [(7607, bytes([10, 0, 0, 2])), (9000, bytes([10, 0, 0, 1])),
            (7607, bytes([10, 0, 0, 1]))])
     equal(got[fixed + 3 * 24:], struct.pack("=4I", 0, 1, 0, 2))
+
+
+def test_request_names_algorithms_of_operations():
+    got = asked(["10.0.0.1"], algorithms={"barrier": "mcs", "reduce-scatter-block": "kary",
+                                          "exscan": "hillis_steele", "scan": "auto"})
+    chosen = layout.JOIN_HEAD.unpack_from(got)[15]
+    equal(chosen, bytes([0, 6, 0, 0, 0, 0, 0, 0, 4, 0, 7, 0, 0, 0, 0, 0]))
+    refused(ValueError, "'barier' is no operation; there are barrier, allreduce", asked,
+            ["10.0.0.1"], algorithms={"barier": "mcs"})
+    refused(ValueError, "'tree' is no algorithm; there are auto, dissemination", asked,
+            ["10.0.0.1"], algorithms={"barrier": "tree"})
 
 
 def test_request_has_a_multicast_address():

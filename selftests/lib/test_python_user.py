@@ -140,6 +140,14 @@ def test_ranks_meet_and_end_as_with_the_kernel():
         equal(ranks[0].failure().failed_rank, 1)
 
 
+def test_group_has_the_algorithms_that_its_ranks_name():
+    with Ranks(3, algorithms={"barrier": "flat", "allreduce": "halving"}) as ranks:
+        in_threads(3, lambda at: ranks[at].barrier())
+        equal(in_threads(3, lambda at: ranks[at].allreduce([at, 1])), [[3, 3]] * 3)
+    for error in list(Ranks(2, algorithms={"barrier": "halving"})):
+        equal(error.errno, errno.EINVAL)
+
+
 def test_hosts_with_ports_are_joined_by_hand():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, \
             socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as two:

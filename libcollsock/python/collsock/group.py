@@ -8,7 +8,7 @@ what each rank contributes and gets, Documentation/python.md what the data may b
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from . import backend as backends
@@ -24,7 +24,8 @@ SUM = Operator.SUM
 
 def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | None = None,
          id: int = 1, backend: str = "auto", keep_in_child: bool = False,
-         multicast: str | None = None, **limits: int) -> Group:
+         multicast: str | None = None, algorithms: Mapping[str, str] | None = None,
+         **limits: int) -> Group:
     """Join a group as one rank.
 
     hosts: the address of each rank's host, or (address, port); equal ones share a host, but not
@@ -38,12 +39,15 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
         closed there
     multicast: address to which what all are to have is sent once, such as "239.7.7.7", of a network
         on which all hosts are
+    algorithms: those of operations, such as {"allreduce": "kary"}; the others are chosen by number
+        of hosts and length (reductions.md)
     limits: max_bytes, max_result_bytes, window, segment_bytes, liveness_ms, degree
 
     All but rank, backend and keep_in_child must be equal on all ranks. Does not wait for them: the
     first operation does.
     """
-    asked = request.join_request(hosts, rank, id, nonce, key, limits, multicast)
+    asked = request.join_request(hosts, rank, id, nonce, key, limits, multicast,
+                                 algorithms)
     return Group(backends.join(backends.open_socket(backend), asked), keep_in_child)
 
 
@@ -69,6 +73,7 @@ class Group(Member):
     def from_exchange(cls, exchange: meeting.Exchange, rank: int, ranks: int, *,
                       backend: str = "auto", keep_in_child: bool = False,
                       multicast: str | None = None,
+                      algorithms: Mapping[str, str] | None = None,
                       **limits: int) -> Group:
         """Join with what the ranks tell each other, without hosts, key and nonce.
 
@@ -77,6 +82,7 @@ class Group(Member):
         all ranks get a CollectiveError that names it.
         """
         request.check_limits(limits)
+        request.algorithm_of_each(algorithms)
         sock, number = backends.open_or_why(backend)
         with Ports() as ports:
             try:
@@ -88,7 +94,7 @@ class Group(Member):
                 hosts = meeting.hosts_of(told.records)
                 first, number = told.records[0], told.error
                 asked = request.join_request(hosts, rank, first.id, told.nonce, first.key, limits,
-                                             multicast)
+                                             multicast, algorithms)
                 try:
                     if not number:
                         backends.join(sock, asked,

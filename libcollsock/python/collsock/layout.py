@@ -56,6 +56,7 @@ def self_of(sock: socket.socket) -> Self:
 NO_RANK = 0xffffffff
 COOKIE_GROUP = 0xffffffffffffffff
 KEY_BYTES = 16
+MAX_OPERATIONS = 16
 MAX_RANKS = 1048576
 MAX_HOSTS = 65536
 
@@ -73,6 +74,20 @@ class Kind(enum.IntEnum):
     REDUCE_SCATTER_BLOCK = 8
     SCAN = 9
     EXSCAN = 10
+
+
+class Algorithm(enum.IntEnum):
+    """Which hosts an operation passes through, and in which order."""
+
+    AUTO = 0
+    DISSEMINATION = 1
+    EXCHANGE = 2
+    BINOMIAL = 3
+    KARY = 4
+    FLAT = 5
+    MCS = 6
+    HILLIS_STEELE = 7
+    HALVING = 8
 
 
 class Type(enum.IntEnum):

@@ -2,6 +2,7 @@
 """The request to join a group: its hosts, its ranks, its key."""
 from __future__ import annotations
 
+import enum
 import errno
 import ipaddress
 import os
@@ -90,6 +91,24 @@ def check_limits(limits: Limits) -> dict[str, int]:
     return {name: check_number(name, limits.get(name, 0), most) for name, most in MOST.items()}
 
 
+def named(kind: type[enum.IntEnum], name: str, what: str) -> int:
+    """The number of a name, as collperf writes it."""
+    try:
+        return kind[name.upper().replace("-", "_")]
+    except KeyError:
+        known = ", ".join(one.name.lower().replace("_", "-") for one in kind)
+        raise ValueError(f"{name!r} is no {what}; there are {known}") from None
+
+
+def algorithm_of_each(algorithms: Mapping[str, str] | None) -> bytes:
+    """The algorithm of each operation, by its number; 0: the group's choice."""
+    numbers = bytearray(layout.MAX_OPERATIONS)
+    for operation, algorithm in (algorithms or {}).items():
+        numbers[named(layout.Kind, operation, "operation")] = named(
+            layout.Algorithm, algorithm, "algorithm")
+    return bytes(numbers)
+
+
 def multicast_address(name: str | None, hosts: Sequence[bytes]) -> bytes:
     """A multicast address as bytes, of the family of the hosts; zeros for none."""
     if name is None:
@@ -105,7 +124,8 @@ def multicast_address(name: str | None, hosts: Sequence[bytes]) -> bytes:
 
 
 def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
-                 key: bytes | None, limits: Limits, multicast: str | None = None) -> bytes:
+                 key: bytes | None, limits: Limits, multicast: str | None = None,
+                 algorithms: Mapping[str, str] | None = None) -> bytes:
     """The argument of JOIN: the request, the hosts, and the host of each rank."""
     if isinstance(hosts, str):
         raise TypeError(f"hosts is {hosts!r}, not a list with the host of each rank")
@@ -120,7 +140,7 @@ def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
         check_number("nonce", nonce, 2**64 - 1),
         bytes(layout.KEY_BYTES) if key is None else check_key(key), len(index), len(hosts), rank,
         value["max_bytes"], value["window"], value["segment_bytes"], value["liveness_ms"], 0, 0, 0,
-        bytes(16), value["degree"], 0, bytes(2), value["max_result_bytes"],
+        algorithm_of_each(algorithms), value["degree"], 0, bytes(2), value["max_result_bytes"],
         multicast_address(multicast, list(index)))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
