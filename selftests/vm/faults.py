@@ -15,6 +15,7 @@ from collsock_test import (
     JOIN, SOL_COLLSOCK, Child, Descriptor, Failed, Rank, at_least, command, equal, errno_name,
     eventually, libc, main, make_namespace, namespace_has_gone, netlink_on, outcome, rank_on,
     read_file, test, tunables, write_file)
+from kprobes import calls
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FAULT = f"{TREE}/build/faults/build/{os.uname().release}/kernel/fault.ko"
@@ -244,26 +245,14 @@ def the_trace_says_once_that_a_group_that_could_not_be_published_has_ended():
         child.finish()
 
 
-@contextlib.contextmanager
-def calls(function):
-    """Yields a function that tells whether this one of the kernel's was called."""
-    enable = f"{TRACE}/events/kprobes/called/enable"
-    write_file(f"{TRACE}/kprobe_events", f"p:called {function}")
-    write_file(f"{TRACE}/trace", "")
-    write_file(enable, "1")
-    try:
-        yield lambda: " called: " in read_file(f"{TRACE}/trace")
-    finally:
-        write_file(enable, "0")
-        write_file(f"{TRACE}/kprobe_events", "")
-
-
 @test
 def a_socket_whose_group_could_not_be_published_can_join_another():
     """The end of the group, which others may have heard of, is reported to it before JOIN fails."""
-    with calls("coll_completion_report") as reported, ended_before_publication(
+    report = "coll_completion_report"
+    with calls(report) as called, ended_before_publication(
             join_twice, Descriptor([1, "10.1.0.2"]), Descriptor([1])) as (child, let_go):
-        eventually("whether its socket has the error of the group", reported, True)
+        eventually("whether its socket has the error of the group",
+                   lambda: called(report) > 0, True)
         let_go()
         equal("error of the joiner", child.get(), "ENOMEM")
         child.put("join another")

@@ -1,28 +1,47 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Counting calls of the kernel's functions; scenarios that do need KPROBES."""
+"""Probes of the kernel's functions; scenarios that have some need KPROBES."""
 
 import contextlib
 
 from collsock_test import read_file, write_file
 
 TRACING = "/sys/kernel/tracing"
+PROBES = f"{TRACING}/events/kprobes"
+
+
+@contextlib.contextmanager
+def recorded(*probes, only=""):
+    """Records these probes, "p:NAME FUNCTION ...", perhaps only where a filter applies. Yields a
+    function that returns the trace, and ends this before, as to read it may call the function,
+    too; or goes on."""
+    write_file(f"{TRACING}/kprobe_events", "\n".join(probes))
+    write_file(f"{TRACING}/trace", "")
+    if only:
+        write_file(f"{PROBES}/filter", only)
+    write_file(f"{PROBES}/enable", "1")
+
+    def trace(go_on=False):
+        if not go_on:
+            write_file(f"{PROBES}/enable", "0")
+        return read_file(f"{TRACING}/trace")
+
+    try:
+        yield trace
+    finally:
+        write_file(f"{PROBES}/enable", "0")
+        write_file(f"{TRACING}/kprobe_events", "")
+        write_file(f"{TRACING}/trace", "")
 
 
 @contextlib.contextmanager
 def calls(*functions):
     """Yields a function that tells how often one of these was called; MODULE:NAME is a module's."""
     names = {function: f"called{number}" for number, function in enumerate(functions)}
-    write_file(f"{TRACING}/kprobe_events",
-               "\n".join(f"p:{name} {function}" for function, name in names.items()))
-    write_file(f"{TRACING}/events/kprobes/enable", "1")
 
     def called(function):
         counts = dict(line.split()[:2] for line in
                       read_file(f"{TRACING}/kprobe_profile").splitlines())
         return int(counts[names[function]])
 
-    try:
+    with recorded(*(f"p:{name} {function}" for function, name in names.items())):
         yield called
-    finally:
-        write_file(f"{TRACING}/events/kprobes/enable", "0")
-        write_file(f"{TRACING}/kprobe_events", "")

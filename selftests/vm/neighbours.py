@@ -15,6 +15,7 @@ import time
 from collsock_test import (
     CLONE_NEWNET, Child, Descriptor, Rank, at_least, at_most, equal, eventually, ip_batch, libc,
     main, member, netlink_on, rank_on, read_file, refused, test, tunables, write_file)
+from kprobes import recorded
 
 ONE, ANOTHER = 1000, 2000
 USERS_ENTRIES = 4096  # COLL_TIMEWAIT_PER_USER
@@ -140,28 +141,25 @@ def groups_that_end_are_freed_and_told_on_no_processor_in_particular():
 
 PR_SET_NAME, JOINER = 15, b"joiner"
 JOINS = 70  # more than a node of an xarray has slots
-MUTEX_PROBES = """p:locks/lock mutex_lock mutex=$arg1:x64 caller=$stack0:symbol
-p:locks/unlock mutex_unlock mutex=$arg1:x64
-"""
-TRACED = ("locks/lock", "locks/unlock", "kmem/kmalloc", "kmem/kmem_cache_alloc")
+MUTEX_PROBES = ("p:lock mutex_lock mutex=$arg1:x64 caller=$stack0:symbol",
+                "p:unlock mutex_unlock mutex=$arg1:x64")
+ALLOCATIONS = "kmem/kmalloc", "kmem/kmem_cache_alloc"
 
 
 @contextlib.contextmanager
 def locks_and_allocations():
     """Yields a function that tells the events of the joiner in their order: (name, fields)."""
-    write_file(f"{TRACE}/kprobe_events", MUTEX_PROBES)
-    write_file(f"{TRACE}/trace", "")
-    for event in TRACED:
-        write_file(f"{TRACE}/events/{event}/filter", f'comm == "{JOINER.decode()}"')
-        write_file(f"{TRACE}/events/{event}/enable", "1")
-    try:
-        yield lambda: re.findall(rf"{JOINER.decode()}-\d+ .*: (\w+): (.*)", read_file(f"{TRACE}/trace"))
-    finally:
-        for event in TRACED:
-            write_file(f"{TRACE}/events/{event}/enable", "0")
-            write_file(f"{TRACE}/events/{event}/filter", "0")
-        write_file(f"{TRACE}/kprobe_events", "")
-        write_file(f"{TRACE}/trace", "")
+    joiner = f'comm == "{JOINER.decode()}"'
+    with recorded(*MUTEX_PROBES, only=joiner) as trace:
+        for event in ALLOCATIONS:
+            write_file(f"{TRACE}/events/{event}/filter", joiner)
+            write_file(f"{TRACE}/events/{event}/enable", "1")
+        try:
+            yield lambda: re.findall(rf"{JOINER.decode()}-\d+ .*: (\w+): (.*)", trace())
+        finally:
+            for event in ALLOCATIONS:
+                write_file(f"{TRACE}/events/{event}/enable", "0")
+                write_file(f"{TRACE}/events/{event}/filter", "0")
 
 
 def allocated_under_mutexes(events):
@@ -202,9 +200,7 @@ def no_memory_is_charged_to_a_joining_process_while_others_wait_for_it():
 # ---- entries that make room ----
 
 BATCH, ENTRIES = 256, 600  # BATCH of timewait_table.c
-FORGETS = """p:locks/forget coll_user_forget
-p:locks/unlock mutex_unlock
-"""
+FORGETS = "p:forget coll_user_forget", "p:unlock mutex_unlock"
 LARGE_TABLE = [f"10.9.{n >> 8}.{n & 255}" for n in range(1, 20000)]
 HOST_BYTES = 32  # of a table with one rank on each host
 
@@ -213,25 +209,15 @@ HOST_BYTES = 32  # of a table with one rank on each host
 def forgetting():
     """Yields a function that tells how many entries a thread has forgotten, at most, between two
     times that it released a mutex, and how many were forgotten together."""
-    write_file(f"{TRACE}/kprobe_events", FORGETS)
-    write_file(f"{TRACE}/trace", "")
-    write_file(f"{TRACE}/events/locks/enable", "1")
+    with recorded(*FORGETS) as trace:
+        def tell():
+            most, together, now = 0, 0, {}
+            for thread, name in re.findall(r"-(\d+) +\[.*: (forget|unlock): ", trace()):
+                now[thread] = now.get(thread, 0) + 1 if name == "forget" else 0
+                most, together = max(most, now[thread]), together + (name == "forget")
+            return most, together
 
-    def tell():
-        write_file(f"{TRACE}/events/locks/enable", "0")
-        most, together, now = 0, 0, {}
-        for thread, name in re.findall(r"-(\d+) +\[.*: (forget|unlock): ",
-                                       read_file(f"{TRACE}/trace")):
-            now[thread] = now.get(thread, 0) + 1 if name == "forget" else 0
-            most, together = max(most, now[thread]), together + (name == "forget")
-        return most, together
-
-    try:
         yield tell
-    finally:
-        write_file(f"{TRACE}/events/locks/enable", "0")
-        write_file(f"{TRACE}/kprobe_events", "")
-        write_file(f"{TRACE}/trace", "")
 
 
 def some_are_forgotten_at_a_time(tell, least):
@@ -297,29 +283,17 @@ def a_large_entry_replaces_some_entries_at_a_time():
 
 NAMESPACES = 12
 OWN_ADDRESSES = (("127.0.0.1", socket.AF_INET), ("02:00:00:00:09:01", socket.AF_PACKET))
-ENDS = """p:ends/begin collsock:pernet_pre_end
-r:ends/end collsock:pernet_pre_end
-p:ends/begin_last collsock:pernet_end
-r:ends/end_last collsock:pernet_end
-p:ends/wait synchronize_rcu
-p:ends/wait_expedited synchronize_rcu_expedited
-p:ends/wait_callbacks rcu_barrier
-"""
+ENDS = ("p:begin collsock:pernet_pre_end", "r:end collsock:pernet_pre_end",
+        "p:begin_last collsock:pernet_end", "r:end_last collsock:pernet_end",
+        "p:wait synchronize_rcu", "p:wait_expedited synchronize_rcu_expedited",
+        "p:wait_callbacks rcu_barrier")
 
 
 @contextlib.contextmanager
 def ends_of_namespaces():
     """Yields a function that tells in their order what threads did: (thread, event)."""
-    write_file(f"{TRACE}/kprobe_events", ENDS)
-    write_file(f"{TRACE}/trace", "")
-    write_file(f"{TRACE}/events/ends/enable", "1")
-    try:
-        yield lambda: re.findall(r"-(\d+) +\[.*: ((?:begin|end|wait)\w*): ",
-                                 read_file(f"{TRACE}/trace"))
-    finally:
-        write_file(f"{TRACE}/events/ends/enable", "0")
-        write_file(f"{TRACE}/kprobe_events", "")
-        write_file(f"{TRACE}/trace", "")
+    with recorded(*ENDS) as trace:
+        yield lambda: re.findall(r"-(\d+) +\[.*: ((?:begin|end|wait)\w*): ", trace(go_on=True))
 
 
 def hold_port_and_device(line):

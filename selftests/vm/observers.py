@@ -18,9 +18,9 @@ from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink, Netlin
 from collsock_test import (
     Child, Descriptor, Failed, Group, at_least, at_most, command, equal, eventually, libc, main,
     netlink_on, rank_on, read_file, test, tunables, until_nothing_lingers, write_file)
+from kprobes import recorded
 
 TRACING = "/sys/kernel/tracing"
-PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
 CLONE_NEWUSER, FIRST_ID, IDS = 0x10000000, 100000, 65536
 SO_RCVBUFFORCE = 33
@@ -34,20 +34,12 @@ LOOKER = "looker"
 def broadcasts(group):
     """Yields a function that tells where messages to these listeners were sent: (thread, flags)."""
     # Which one the macros of generic netlink call depends on the kernel
-    try:
-        write_file(f"{TRACING}/kprobe_events", PROBE.format("netlink_broadcast_filtered"))
-    except OSError:
-        write_file(f"{TRACING}/kprobe_events", PROBE.format("netlink_broadcast"))
-    write_file(f"{TRACING}/events/kprobes/observed/filter", f"group == {group}")
-    write_file(f"{TRACING}/trace", "")
-    write_file(f"{TRACING}/events/kprobes/observed/enable", "1")
-    try:
+    function = "netlink_broadcast_filtered"
+    if not re.search(rf" {function}$", read_file("/proc/kallsyms"), re.MULTILINE):
+        function = "netlink_broadcast"
+    with recorded(f"p:observed {function} group=$arg4:u32", only=f"group == {group}") as trace:
         yield lambda: [(line.rsplit("-", 1)[0].split("-")[0].strip(), line.split()[2])
-                       for line in read_file(f"{TRACING}/trace").splitlines()
-                       if " observed: " in line]
-    finally:
-        write_file(f"{TRACING}/events/kprobes/observed/enable", "0")
-        write_file(f"{TRACING}/kprobe_events", "")
+                       for line in trace().splitlines() if " observed: " in line]
 
 
 @test
@@ -96,23 +88,10 @@ def counters_of_a_namespace_cost_the_same_whatever_groups_there_are():
 
 
 @contextlib.contextmanager
-def calls(function):
+def callers(function):
     """Yields a function that tells who called one of the kernel's: (process, caller)."""
-    write_file(f"{TRACING}/kprobe_events", f"p:called {function} caller=$stack0:symbol")
-    write_file(f"{TRACING}/trace", "")
-    enable = f"{TRACING}/events/kprobes/called/enable"
-
-    def found():
-        # Reading them may call it, too
-        write_file(enable, "0")
-        return re.findall(r"-(\d+) .* called: .*caller=(.*)", read_file(f"{TRACING}/trace"))
-
-    write_file(enable, "1")
-    try:
-        yield found
-    finally:
-        write_file(enable, "0")
-        write_file(f"{TRACING}/kprobe_events", "")
+    with recorded(f"p:called {function} caller=$stack0:symbol") as trace:
+        yield lambda: re.findall(r"-(\d+) .* called: .*caller=(.*)", trace())
 
 
 def look_again_and_again(netlink, what, seconds, before=lambda look: None):
@@ -189,7 +168,7 @@ def who_looks_rests_even_if_no_group_has_anything_to_tell():
         for _ in range(1000):
             rank = stack.enter_context(contextlib.closing(rank_on(1)))
             rank.join(Descriptor((1,), window=64, max_bytes=8), 0)
-        with calls("coll_pace_end") as looks:
+        with callers("coll_pace_end") as looks:
             dumps = rests("CMD_OPERATION_GET", 0.3)
             at_least("looks, of a millisecond each", len(looks()), 2 * dumps)
     until_nothing_lingers(1)
@@ -296,7 +275,7 @@ def no_request_sleeps_under_the_lock_of_generic_netlink():
 def a_request_about_one_group_takes_no_mutex():
     with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
         group = netlink.all("group")[-1]["handle"]
-        with calls("mutex_lock") as mutexes:
+        with callers("mutex_lock") as mutexes:
             netlink.group(group)
             netlink.end(group)
             seen = [caller for process, caller in mutexes() if int(process) == os.getpid()]
@@ -306,7 +285,7 @@ def a_request_about_one_group_takes_no_mutex():
 @test
 def nor_does_one_that_sets_a_tunable():
     with netlink_on(1) as netlink:
-        with calls("mutex_lock") as mutexes:
+        with callers("mutex_lock") as mutexes:
             netlink.set_tunables(idle_ms=12345)
             seen = [caller for process, caller in mutexes() if int(process) == os.getpid()]
         netlink.set_tunables(idle_ms=None)
