@@ -118,6 +118,15 @@ def test_program_without_a_launcher_is_told_what_to_do():
               (1, True, True), done.stderr)
 
 
+def test_tests_for_users_pass():
+    """Python's of the distribution has pytest."""
+    done = subprocess.run(
+        [OUTPUT / "tools/collsock", "run", "--local", "3", "--", "/usr/bin/python3", "-m", "pytest",
+         "-q", "-p", "no:cacheprovider", PACKAGE / "tests"], check=False, text=True,
+        capture_output=True, env=USUAL | {"COLLSOCK_BACKEND": "user"}, timeout=3 * SECONDS)
+    equal((done.returncode, done.stdout.count(" passed in ")), (0, 3), done.stdout[-3000:])
+
+
 def test_program_may_not_choose_another_backend_than_its_launcher():
     done = launched(HELLO.replace("env()", "env(backend='kernel')"), 1, COLLSOCK_BACKEND="user")
     assert "collsock run has prepared user" in done.stderr, done
