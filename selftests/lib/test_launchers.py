@@ -142,8 +142,11 @@ BY_A_STORE = """
 import concurrent.futures, torch.distributed, collsock
 store = torch.distributed.HashStore()
 def run(rank):
-    with collsock.Group.from_exchange(exchange_by(store, rank, 3), rank, 3, backend="user") as group:
-        return group.allreduce(rank + 1)
+    for name in "first", "second":
+        exchange = exchange_by(store, name, rank, 3)
+        with collsock.Group.from_exchange(exchange, rank, 3, backend="user") as group:
+            total = group.allreduce(rank + 1)
+    return total
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
     print("sums", *pool.map(run, range(3)))
 """

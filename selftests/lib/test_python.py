@@ -112,8 +112,8 @@ def test_messages_of_processes_are_not_the_kernels():
 
 # ---- the request ----
 
-def asked(hosts, rank=0, key=bytes(range(16)), algorithms=None, **limits):
-    return request.join_request(hosts, rank, 5, 6, key, limits, algorithms=algorithms)
+def asked(hosts, rank=0, key=bytes(range(16)), algorithm=None, **limits):
+    return request.join_request(hosts, rank, 5, 6, key, limits, algorithm=algorithm)
 
 
 def test_request_holds_hosts_then_the_host_of_each_rank():
@@ -131,14 +131,20 @@ def test_request_holds_hosts_then_the_host_of_each_rank():
 
 
 def test_request_names_algorithms_of_operations():
-    got = asked(["10.0.0.1"], algorithms={"barrier": "mcs", "reduce-scatter-block": "kary",
-                                          "exscan": "hillis_steele", "scan": "auto"})
+    got = asked(["10.0.0.1"], algorithm={"barrier": "mcs", "reduce-scatter-block": "kary",
+                                         "exscan": "hillis_steele", "scan": "auto"})
     chosen = layout.JOIN_HEAD.unpack_from(got)[15]
     equal(chosen, bytes([0, 6, 0, 0, 0, 0, 0, 0, 4, 0, 7, 0, 0, 0, 0, 0]))
     refused(ValueError, "'barier' is no operation; there are barrier, allreduce", asked,
-            ["10.0.0.1"], algorithms={"barier": "mcs"})
+            ["10.0.0.1"], algorithm={"barier": "mcs"})
     refused(ValueError, "'tree' is no algorithm; there are auto, dissemination", asked,
-            ["10.0.0.1"], algorithms={"barrier": "tree"})
+            ["10.0.0.1"], algorithm={"barrier": "tree"})
+    refused(ValueError, "'scan' is there twice", asked, ["10.0.0.1"],
+            algorithm={"SCAN": "hillis-steele", "scan": "hillis-steele"})
+    for wrong in "kary", [("barrier", "mcs")], "":
+        refused(TypeError, "not a dictionary", asked, ["10.0.0.1"], algorithm=wrong)
+    for wrong in {"barrier": 4}, {layout.Kind.BARRIER: "mcs"}, {"barrier": None}, {b"scan": "auto"}:
+        refused(TypeError, "is not the name of an", asked, ["10.0.0.1"], algorithm=wrong)
 
 
 def test_request_has_a_multicast_address():

@@ -66,14 +66,14 @@ def test_three_lines_are_a_program():
     equal((done.returncode, done.stdout.split()), (0, ["10"] * 4), done.stderr)
 
 
-def by_hand(program, ranks, rank, folder, **options):
+def by_hand(program, ranks, rank, folder, stdin=None, **settings):
     """A process that meets the others at a port of this machine."""
     return subprocess.Popen(
-        [sys.executable, "-c", program], text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, **options, env=USUAL | {
+        [sys.executable, "-c", program], text=True, stdin=stdin, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=USUAL | {
             "COLLSOCK_BACKEND": "user", "COLLSOCK_RENDEZVOUS": "127.0.0.1",
             "COLLSOCK_JOB": folder, "COLLSOCK_KEY_FILE": f"{folder}/key",
-            "COLLSOCK_RANKS": str(ranks), "COLLSOCK_RANK": str(rank)})
+            "COLLSOCK_RANKS": str(ranks), "COLLSOCK_RANK": str(rank)} | settings)
 
 
 @contextlib.contextmanager
@@ -109,8 +109,64 @@ def test_rank_that_waits_for_others_can_be_interrupted():
             rank.kill()
 
 
+INTERRUPTED = """
+import collsock
+try:
+    collsock.join_env()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+try:
+    collsock.join_env(backend="kernel")
+except OSError as error:
+    print(error)
+with collsock.join_env() as group:
+    print(group.allreduce(group.rank + 1))
+"""
+
+
+def test_rank_that_was_interrupted_can_be_waited_for_again():
+    with folder_with_a_key() as folder:
+        rank = by_hand(INTERRUPTED, 2, 0, folder, COLLSOCK_BACKEND="")
+        try:
+            rank.stderr.readline()
+            rank.send_signal(signal.SIGINT)
+            equal(rank.stdout.readline(), "interrupted\n")
+            other = by_hand(HELLO, 2, 1, folder, COLLSOCK_BACKEND="")
+            said = other.communicate(timeout=SECONDS), rank.communicate(timeout=SECONDS)
+            equal((other.returncode, said[0][0], rank.returncode, said[1][0].split("\n")[-2]),
+                  (0, "3\n", 0, "3"), said)
+            assert "an interrupted join_env() goes on, with the backend auto" in said[1][0], said
+        finally:
+            rank.kill()
+
+
+NO_DESCRIPTOR = """
+import collsock, os
+def dup(_):
+    raise OSError(24, "Too many open files")
+os.dup = dup
+try:
+    collsock.join_env()
+except OSError as error:
+    print(error.errno, flush=True)
+os.read(0, 1)
+"""
+
+
+def test_rank_that_cannot_use_its_socket_leaves_the_group():
+    with folder_with_a_key() as folder:
+        broken = by_hand(NO_DESCRIPTOR, 2, 0, folder, stdin=subprocess.PIPE)
+        other = by_hand(HELLO, 2, 1, folder)
+        try:
+            said = other.communicate(timeout=SECONDS)[1]
+            assert "rank 0 has left the group" in said, said
+            equal(broken.stdout.readline(), "24\n")
+        finally:
+            broken.communicate("x", timeout=SECONDS)
+
+
 def test_program_without_a_launcher_is_told_what_to_do():
-    for library, words in (LIBRARY, "no launcher was found"), ("", "collsock run"):
+    for library, words in (LIBRARY, "no launcher was found"), ("", "which is not installed"):
         done = subprocess.run([sys.executable, "-c", HELLO], check=False, text=True,
                               capture_output=True, env=USUAL | {"LD_LIBRARY_PATH": str(library)},
                               timeout=SECONDS)
@@ -150,11 +206,12 @@ def test_ranks_meet_and_end_as_with_the_kernel():
 
 
 def test_group_has_the_algorithms_that_its_ranks_name():
-    with Ranks(3, algorithms={"barrier": "flat", "allreduce": "halving"}) as ranks:
+    with Ranks(3, algorithm={"barrier": "flat", "allreduce": "halving"}) as ranks:
         in_threads(3, lambda at: ranks[at].barrier())
         equal(in_threads(3, lambda at: ranks[at].allreduce([at, 1])), [[3, 3]] * 3)
-    for error in list(Ranks(2, algorithms={"barrier": "halving"})):
-        equal(error.errno, errno.EINVAL)
+    for error in list(Ranks(2, algorithm={"barrier": "halving"})):
+        equal((error.errno, "the algorithms of its operations" in str(error)),
+              (errno.EINVAL, True), error)
 
 
 def test_hosts_with_ports_are_joined_by_hand():

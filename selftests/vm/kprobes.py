@@ -11,21 +11,20 @@ PROBES = f"{TRACING}/events/kprobes"
 
 @contextlib.contextmanager
 def recorded(*probes, only=""):
-    """Records these probes, "p:NAME FUNCTION ...", perhaps only where a filter applies. Yields a
-    function that returns the trace, and ends this before, as to read it may call the function,
-    too; or goes on."""
-    write_file(f"{TRACING}/kprobe_events", "\n".join(probes))
-    write_file(f"{TRACING}/trace", "")
-    if only:
-        write_file(f"{PROBES}/filter", only)
-    write_file(f"{PROBES}/enable", "1")
-
+    """Records these probes, "p:NAME FUNCTION ...", perhaps only where a filter applies. Yields
+    trace(go_on=False), which returns what was recorded. It stops the recording first, because
+    reading may call the function, too; with go_on it does not."""
     def trace(go_on=False):
         if not go_on:
             write_file(f"{PROBES}/enable", "0")
         return read_file(f"{TRACING}/trace")
 
+    write_file(f"{TRACING}/kprobe_events", "\n".join(probes))
     try:
+        write_file(f"{TRACING}/trace", "")
+        if only:
+            write_file(f"{PROBES}/filter", only)
+        write_file(f"{PROBES}/enable", "1")
         yield trace
     finally:
         write_file(f"{PROBES}/enable", "0")

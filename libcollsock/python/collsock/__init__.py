@@ -5,7 +5,8 @@
         group.barrier(timeout=30)
         total = group.allreduce(1.5)
 
-Only the standard library and the kernel module are needed; without the module, libcollsock.
+Only the standard library and the kernel module are needed; without the module, and with other
+launchers than collsock run, libcollsock.
 Documentation/python.md is the guide.
 """
 from .error import CollectiveError, CollectiveTimeout

@@ -61,6 +61,8 @@ BLAME = {
 
 # Of opening, joining and posting
 ADVICE = {
+    errno.EINVAL: "there is no such group: its size, limits, or the algorithms of its operations (see "
+                  "JOIN in uapi.md, and reductions.md)",
     errno.EAFNOSUPPORT: "no collsock in this kernel: load the module (modprobe collsock), or "
                         "install libcollsock, which needs none",
     errno.EACCES: "give a key, or allow groups without one (collsock set require_keys 0); "

@@ -24,7 +24,7 @@ SUM = Operator.SUM
 
 def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | None = None,
          id: int = 1, backend: str = "auto", keep_in_child: bool = False,
-         multicast: str | None = None, algorithms: Mapping[str, str] | None = None,
+         multicast: str | None = None, algorithm: Mapping[str, str] | None = None,
          **limits: int) -> Group:
     """Join a group as one rank.
 
@@ -39,15 +39,15 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
         closed there
     multicast: address to which what all are to have is sent once, such as "239.7.7.7", of a network
         on which all hosts are
-    algorithms: those of operations, such as {"allreduce": "kary"}; the others are chosen by number
-        of hosts and length (reductions.md)
+    algorithm: of operations, such as {"allreduce": "kary"}; that of others is chosen by number of
+        hosts and length (reductions.md)
     limits: max_bytes, max_result_bytes, window, segment_bytes, liveness_ms, degree
 
     All but rank, backend and keep_in_child must be equal on all ranks. Does not wait for them: the
     first operation does.
     """
     asked = request.join_request(hosts, rank, id, nonce, key, limits, multicast,
-                                 algorithms)
+                                 algorithm)
     return Group(backends.join(backends.open_socket(backend), asked), keep_in_child)
 
 
@@ -55,8 +55,11 @@ def join_env(*, backend: str = "auto", keep_in_child: bool = False) -> Group:
     """Join the group of which a launcher has made this process a rank.
 
     With `collsock run` it does not wait for the other ranks; otherwise (srun, mpiexec, torchrun,
-    variables set by hand) libcollsock finds them, and says what it waits for on standard error.
-    OSError: there is no launcher (ENOENT), or this is not the rank any more (EBADMSG).
+    variables set by hand) libcollsock finds them, and says what it waits for on standard error. If
+    this is interrupted, that goes on until it gives up, and another call waits for it again.
+
+    OSError: there is no launcher, or no library (ENOENT), or this is not the rank any more
+    (EBADMSG). CollectiveError: the rank that it names cannot join, or does not come.
     """
     if not launch.has_request():
         return Group(launcher.join(backend), keep_in_child)
@@ -73,7 +76,7 @@ class Group(Member):
     def from_exchange(cls, exchange: meeting.Exchange, rank: int, ranks: int, *,
                       backend: str = "auto", keep_in_child: bool = False,
                       multicast: str | None = None,
-                      algorithms: Mapping[str, str] | None = None,
+                      algorithm: Mapping[str, str] | None = None,
                       **limits: int) -> Group:
         """Join with what the ranks tell each other, without hosts, key and nonce.
 
@@ -82,7 +85,7 @@ class Group(Member):
         all ranks get a CollectiveError that names it.
         """
         request.check_limits(limits)
-        request.algorithm_of_each(algorithms)
+        request.algorithm_of_each(algorithm)
         sock, number = backends.open_or_why(backend)
         with Ports() as ports:
             try:
@@ -94,7 +97,7 @@ class Group(Member):
                 hosts = meeting.hosts_of(told.records)
                 first, number = told.records[0], told.error
                 asked = request.join_request(hosts, rank, first.id, told.nonce, first.key, limits,
-                                             multicast, algorithms)
+                                             multicast, algorithm)
                 try:
                     if not number:
                         backends.join(sock, asked,

@@ -16,8 +16,7 @@ from .error import CollectiveError
 TEXT_BYTES = 512
 NUMBERS = {backends.AUTO: 0, backends.KERNEL: 1, backends.USER: user.BACKEND_USER}
 NO_LAUNCHER = ("COLLSOCK_REQUEST is not set: start with collsock run --local N on one machine, or on "
-               "each of several with -H HOST,HOST...; other launchers (srun, mpiexec, torchrun) need "
-               "libcollsock, which is not installed, or is of another version")
+               "each of several with -H HOST,HOST...; with other launchers (srun, mpiexec, torchrun)")
 
 
 class Options(ctypes.Structure):
@@ -44,33 +43,45 @@ class Joining(threading.Thread):
 
     def __init__(self, backend: str) -> None:
         super().__init__(name="collsock-join", daemon=True)
-        self.library = user.library()
+        self.library, self.backend = user.library(), backend
         self.text, self.failed_rank = ctypes.create_string_buffer(TEXT_BYTES), ctypes.c_uint32()
         self.options = Options(
             size=ctypes.sizeof(Options), text=ctypes.addressof(self.text), text_bytes=TEXT_BYTES,
             failed_rank=ctypes.addressof(self.failed_rank), backend=NUMBERS[backend])
         self.handle, self.error = ctypes.c_void_p(), 0
-        self.lock, self.has_joined, self.given_up = threading.Lock(), False, False
+        self.lock, self.ended, self.given_up = threading.Lock(), threading.Event(), False
 
     def run(self) -> None:
         error = self.library.collsock_join_env(ctypes.byref(self.handle),
                                                ctypes.byref(self.options))
         with self.lock:
-            self.error, self.has_joined = -error, not error
-            if self.has_joined and self.given_up:
-                self.library.collsock_close(self.handle)
+            self.error = -error
+            self.ended.set()
+            if self.given_up:
+                self.leave()
 
-    def wait(self) -> ctypes.c_void_p:
-        """What the library calls the rank."""
-        self.start()
-        try:
-            self.join()
-        except BaseException:
-            with self.lock:
-                self.given_up = True
-                if self.has_joined:
-                    self.library.collsock_close(self.handle)
-            raise
+    def leave(self) -> None:
+        """Nobody wants the rank any more."""
+        if not self.error:
+            self.library.collsock_close(self.handle)
+
+    def give_up(self) -> None:
+        """The call cannot be ended; what it gives is left."""
+        with self.lock:
+            self.given_up = True
+            if self.ended.is_set():
+                self.leave()
+
+    def take_up(self) -> bool:
+        """Want the rank again, unless the call has ended."""
+        with self.lock:
+            self.given_up = self.ended.is_set()
+            return not self.given_up
+
+    def result(self) -> ctypes.c_void_p:
+        """What the library calls the rank, when the call has ended. (After join() was interrupted,
+        Python 3.11 holds that the thread has ended.)"""
+        self.ended.wait()
         if self.error:
             text = self.text.value.decode(errors="replace") or os.strerror(self.error)
             if self.failed_rank.value != layout.NO_RANK:
@@ -79,14 +90,59 @@ class Joining(threading.Thread):
         return self.handle
 
 
+# A call that was interrupted and goes on: it is this process's rank, with which no other may compete
+_interrupted: list[Joining] = []
+
+
+def joining(backend: str) -> Joining:
+    """A call that has begun."""
+    while _interrupted:
+        earlier = _interrupted.pop()
+        if earlier.take_up():
+            if earlier.backend == backend:
+                return earlier
+            _interrupted.append(earlier)
+            earlier.give_up()
+            raise OSError(errno.EALREADY, "an interrupted join_env() goes on, with the backend "
+                          f"{earlier.backend}: name that, or wait until it gives up")
+    return Joining(backend)
+
+
+def socket_of(handle: ctypes.c_void_p) -> socket.socket:
+    """The socket of the kernel, which then is the rank, or that of the library."""
+    number = os.dup(user.library().collsock_fd(handle))
+    try:
+        found = socket.socket(fileno=number)
+    except BaseException:
+        os.close(number)
+        raise
+    if found.family != socket.AF_UNIX:
+        return found
+    found.close()
+    return user.Socket(handle)
+
+
 def join(backend: str) -> socket.socket:
     """A socket that has joined, when all ranks have; an OSError says why not, and what to do."""
-    if not user.is_installed():
-        raise OSError(errno.ENOENT, NO_LAUNCHER)
-    handle = Joining(backends.chosen(backend)).wait()
-    with socket.socket(fileno=os.dup(user.library().collsock_fd(handle))) as found:
-        if found.family == socket.AF_UNIX:
-            return user.Socket(handle)
-        # The rank is the descriptor; the library has nothing more to do
-        user.library().collsock_close(handle)
-        return socket.socket(fileno=found.detach())
+    chosen = backends.chosen(backend)
+    try:
+        library = user.library()
+    except OSError as failed:
+        raise OSError(errno.ENOENT, f"{NO_LAUNCHER}: {failed.strerror}") from None
+    call = joining(chosen)
+    try:
+        if call.ident is None:
+            call.start()
+        handle = call.result()
+    except (KeyboardInterrupt, SystemExit):
+        _interrupted.append(call)
+        call.give_up()
+        raise
+    try:
+        found = socket_of(handle)
+    except BaseException:
+        library.collsock_close(handle)
+        raise
+    if not isinstance(found, user.Socket):
+        library.collsock_close(handle)
+    return found

@@ -93,6 +93,8 @@ def check_limits(limits: Limits) -> dict[str, int]:
 
 def named(kind: type[enum.IntEnum], name: str, what: str) -> int:
     """The number of a name, as collperf writes it."""
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is not the name of an {what}")
     try:
         return kind[name.upper().replace("-", "_")]
     except KeyError:
@@ -100,12 +102,17 @@ def named(kind: type[enum.IntEnum], name: str, what: str) -> int:
         raise ValueError(f"{name!r} is no {what}; there are {known}") from None
 
 
-def algorithm_of_each(algorithms: Mapping[str, str] | None) -> bytes:
+def algorithm_of_each(algorithm: Mapping[str, str] | None) -> bytes:
     """The algorithm of each operation, by its number; 0: the group's choice."""
     numbers = bytearray(layout.MAX_OPERATIONS)
-    for operation, algorithm in (algorithms or {}).items():
-        numbers[named(layout.Kind, operation, "operation")] = named(
-            layout.Algorithm, algorithm, "algorithm")
+    if algorithm is not None and not isinstance(algorithm, Mapping):
+        raise TypeError(f"algorithm is {algorithm!r}, not a dictionary such as "
+                        "{'allreduce': 'kary'}")
+    for operation, name in (algorithm or {}).items():
+        number = named(layout.Kind, operation, "operation")
+        if numbers[number]:
+            raise ValueError(f"{operation!r} is there twice")
+        numbers[number] = named(layout.Algorithm, name, "algorithm")
     return bytes(numbers)
 
 
@@ -125,7 +132,7 @@ def multicast_address(name: str | None, hosts: Sequence[bytes]) -> bytes:
 
 def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
                  key: bytes | None, limits: Limits, multicast: str | None = None,
-                 algorithms: Mapping[str, str] | None = None) -> bytes:
+                 algorithm: Mapping[str, str] | None = None) -> bytes:
     """The argument of JOIN: the request, the hosts, and the host of each rank."""
     if isinstance(hosts, str):
         raise TypeError(f"hosts is {hosts!r}, not a list with the host of each rank")
@@ -140,7 +147,7 @@ def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
         check_number("nonce", nonce, 2**64 - 1),
         bytes(layout.KEY_BYTES) if key is None else check_key(key), len(index), len(hosts), rank,
         value["max_bytes"], value["window"], value["segment_bytes"], value["liveness_ms"], 0, 0, 0,
-        algorithm_of_each(algorithms), value["degree"], 0, bytes(2), value["max_result_bytes"],
+        algorithm_of_each(algorithm), value["degree"], 0, bytes(2), value["max_result_bytes"],
         multicast_address(multicast, list(index)))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
