@@ -110,11 +110,23 @@ def test_rank_that_waits_for_others_can_be_interrupted():
 
 
 INTERRUPTED = """
-import collsock
+import collsock, os, signal
+def handle(*_):
+    raise RuntimeError("as a program may")
+signal.signal(signal.SIGINT, handle)
 try:
     collsock.join_env()
-except KeyboardInterrupt:
+except RuntimeError:
     print("interrupted", flush=True)
+if not os.fork():
+    for name in "COLLSOCK_RENDEZVOUS", "COLLSOCK_RANK", "COLLSOCK_RANKS":
+        del os.environ[name]
+    try:
+        collsock.join_env()
+    except FileNotFoundError:
+        os._exit(0)
+    os._exit(1)
+print("child", os.wait()[1])
 try:
     collsock.join_env(backend="kernel")
 except OSError as error:
@@ -135,6 +147,7 @@ def test_rank_that_was_interrupted_can_be_waited_for_again():
             said = other.communicate(timeout=SECONDS), rank.communicate(timeout=SECONDS)
             equal((other.returncode, said[0][0], rank.returncode, said[1][0].split("\n")[-2]),
                   (0, "3\n", 0, "3"), said)
+            assert "child 0\n" in said[1][0], said
             assert "an interrupted join_env() goes on, with the backend auto" in said[1][0], said
         finally:
             rank.kill()

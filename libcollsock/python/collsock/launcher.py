@@ -92,10 +92,12 @@ class Joining(threading.Thread):
 
 # A call that was interrupted and goes on: it is this process's rank, with which no other may compete
 _interrupted: list[Joining] = []
+# Its thread does not go on in a child.
+os.register_at_fork(after_in_child=_interrupted.clear)
 
 
 def joining(backend: str) -> Joining:
-    """A call that has begun."""
+    """The call that was interrupted, if it goes on, or a new one."""
     while _interrupted:
         earlier = _interrupted.pop()
         if earlier.take_up():
@@ -134,8 +136,10 @@ def join(backend: str) -> socket.socket:
         if call.ident is None:
             call.start()
         handle = call.result()
-    except (KeyboardInterrupt, SystemExit):
-        _interrupted.append(call)
+    except BaseException:
+        # Also what a handler of signals raises
+        if not call.ended.is_set():
+            _interrupted.append(call)
         call.give_up()
         raise
     try:
