@@ -29,6 +29,29 @@ while [ $# -ge 3 ]; do
 done
 """
 
+FAILING = """\
+#!/bin/sh
+# suites: fails
+echo "1..3
+# value: is 1, expected 2
+not ok 1 a promise
+ok 2 another
+# of no interest
+not ok 3 the last
+# what was seen"
+exit 1
+"""
+
+AGAIN = [
+    "# failed: 1.2:fails failing: 2 failed",
+    "#   1..3",
+    "#   # value: is 1, expected 2",
+    "#   not ok 1 a promise",
+    "#   # of no interest",
+    "#   not ok 3 the last",
+    "#   # what was seen",
+    "1 passed, 2 failed"]
+
 SCENARIO = """\
 #!/bin/sh
 # vm: {2}
@@ -68,6 +91,7 @@ def make_tree():
     write_scenario("single", "both")
     write_scenario("races", "both", "smp=2")
     write_scenario("wide", "matrix")
+    write("selftests/vm/failing.sh", FAILING)
     write("selftests/vm/shared.py", "# Code that scenarios share\n", 0o644)
 
 
@@ -113,11 +137,14 @@ def results():
     yield "a scenario that is to be run where it cannot be is a failure", \
         says(1, "# uml does not run needs, which needs SECOND", "not ok uml:long: no scenario",
              arguments=["--only", "needs", "uml:long"])
+    lines, status = run("1.2:fails")
+    yield "failed tests are said again at the end, with what was wrong", \
+        None if status == 1 and lines[-len(AGAIN):] == AGAIN else lines
 
 
 def main():
     make_tree()
-    return tap.report(11, results())
+    return tap.report(12, results())
 
 
 if __name__ == "__main__":
