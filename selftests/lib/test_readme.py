@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """The programs in README.md compile, its links lead somewhere, pages have what they should; TAP.
 
-With --extract FOLDER: write what README.md shows, for the scenario that uses it: barrier.c,
-barrier.py, and its shell commands as c.sh, python.sh and tree.sh.
+With --extract FOLDER: write what README.md shows, for the scenario that uses it: hello.py,
+barrier.c, and its shell commands as python.sh, c.sh and tree.sh.
 """
 import pathlib
 import re
@@ -17,7 +17,7 @@ sys.path.insert(0, str(TREE / "selftests"))
 import tap  # noqa: E402
 
 TEXT = (TREE / "README.md").read_text(encoding="utf-8")
-SHELL = "c.sh", "python.sh", "tree.sh"
+SHELL = "python.sh", "c.sh", "tree.sh"
 
 
 def blocks(language):
@@ -43,7 +43,7 @@ def test_c_compiles_without_a_warning():
 
 def test_python_compiles():
     with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder, "barrier.py")
+        program = pathlib.Path(folder, "hello.py")
         program.write_text(only(blocks("python")), encoding="utf-8")
         run(sys.executable, "-m", "py_compile", program)
 
@@ -57,6 +57,30 @@ def test_shell_commands_are_known():
 def test_links_lead_to_files():
     for link in re.findall(r"\]\(([^)#]+)", TEXT):
         assert (TREE / link).exists(), f"no {link}"
+
+
+def test_sections_are_in_the_order_in_which_a_new_user_needs_them():
+    wanted = ["Four terms", "Install", "The first barrier", "Two machines", "In C",
+              "Without installing anything", "A cluster in five minutes", "MPI programs"]
+    found = [title for title in re.findall(r"^##+ (.*)$", TEXT, re.M) if title in wanted]
+    assert found == wanted, found
+
+
+def test_commands_that_preload_the_library_for_mpi_print_its_summary():
+    lines = [line for line in TEXT.splitlines() if re.match(r" +(mpirun|mpiexec|srun) ", line)]
+    preload = [line for line in lines if "LD_PRELOAD" in line]
+    assert [line.split()[0] for line in preload] == ["mpirun", "mpiexec", "srun"], lines
+    for line in preload:
+        assert re.search("COLLSOCK_MPI_SUMMARY[= ]1", line), line
+
+
+def test_pages_about_mpi_have_a_command_for_each_launcher():
+    for name, launchers in (("man/libcollsock-mpi.7", ("mpirun", "mpiexec", "srun")),
+                            ("man/libcollsock-openmpi.7", ("mpirun", "srun"))):
+        page = (TREE / "libcollsock" / name).read_text(encoding="utf-8")
+        synopsis = page[page.index(".SH SYNOPSIS"):page.index(".SH DESCRIPTION")]
+        for launcher in launchers:
+            assert f".B {launcher} " in synopsis, f"no {launcher} in {name}"
 
 
 def test_path_of_the_examples_is_that_of_installation():
@@ -79,7 +103,7 @@ def test_page_of_collperf_has_its_options():
 
 def extract(folder):
     folder = pathlib.Path(folder)
-    files = {"barrier.c": only(blocks("c")), "barrier.py": only(blocks("python")),
+    files = {"barrier.c": only(blocks("c")), "hello.py": only(blocks("python")),
              **dict(zip(SHELL, blocks("sh"), strict=True))}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

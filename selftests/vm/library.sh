@@ -162,9 +162,9 @@ readme() {
 	for name in libcollsock uapi build; do
 		ln -s "$tree/$name" "$folder/$name"
 	done
-	(cd "$folder" && cat tree.sh c.sh python.sh >all.sh &&
+	(cd "$folder" && cat tree.sh python.sh c.sh >all.sh &&
 		onhost h1 sh -e all.sh) >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
-	saying "all are here" 4 "$work/log" && saying "the sum of their ranks is 1" 2 "$work/log"
+	saying "all are here" 6 "$work/log" && saying "the sum of their ranks is 6" 4 "$work/log"
 }
 
 # A process that is stopped and continued finds its system call interrupted.
