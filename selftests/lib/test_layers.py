@@ -16,13 +16,23 @@ LAYERED = {
 }
 
 
-def run(files):
+def link(files, real, folder):
+    """As a build in another folder than the sources' has them"""
+    for path in files:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).symlink_to(real / path)
+
+
+def run(files, linked=False):
     """Compiles sources and returns the status and what layers prints about their objects."""
     with tempfile.TemporaryDirectory(prefix="layers.") as name:
         folder = pathlib.Path(name)
         for path, text in files.items():
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text)
+        if linked:
+            link(files, folder, folder / "links")
+            folder /= "links"
         sources = [folder / path for path in files if path.endswith(".c")]
         for source in sources:
             subprocess.run(["gcc", "-I", folder, "-c", "-o", source.with_suffix(".o"), source],
@@ -37,9 +47,13 @@ def finds_nothing(files):
     return done == (0, ""), done
 
 
-def finds(files, *lines):
-    done = run(files)
+def finds(files, *lines, linked=False):
+    done = run(files, linked)
     return done[0] == 1 and all(line in done[1].splitlines() for line in lines), done
+
+
+def finds_linked(files, *lines):
+    return finds(files, *lines, linked=True)
 
 
 def tests():
@@ -48,6 +62,10 @@ def tests():
         **LAYERED, "low.c": "void high(void);\nvoid low(void) { high(); }\n",
     }, "    high -> low: high.c:3 uses low", "    low -> high: low.c:1 uses high"
     yield "a cycle of includes without a call", finds, {
+        **LAYERED, "low.h": '#include "types.h"\nvoid low(void);\n',
+        "types.h": '#pragma once\n#include "low.h"\n',
+    }, "    low -> types: low.h:1 includes types.h", "    types -> low: types.h:2 includes low.h"
+    yield "a cycle of includes in a folder of links", finds_linked, {
         **LAYERED, "low.h": '#include "types.h"\nvoid low(void);\n',
         "types.h": '#pragma once\n#include "low.h"\n',
     }, "    low -> types: low.h:1 includes types.h", "    types -> low: types.h:2 includes low.h"
