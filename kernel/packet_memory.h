@@ -4,7 +4,7 @@
  * after the other. A page whose packets have all been freed when its turn comes again is used
  * again as it is. The allocator's page fragments would be a new page then if only one packet
  * is under way, and most kernels clear new pages (init_on_alloc): as many instructions for a
- * small packet as its way through this module takes.
+ * small packet as this module takes for it.
  *
  * Each packet has a reference to its page, and the ring has one.
  */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Algorithms: pure functions from a shape (hosts, self, root, degree) to a schedule. All
- * are in one registry (registry.h), so that the proofs, the module and the simulator use
- * the same list. Which of them a group has, and with which degrees, is its menu (menu.h).
- * Any context.
+ * Algorithms: pure functions from a shape (hosts, self, root, degree) to a schedule. Which there
+ * are is a list (algorithm_list.h), and the registry (registry.h) finds one. Any context.
  */
 #ifndef COLL_CORE_ALGORITHM_H
 #define COLL_CORE_ALGORITHM_H
 
+#include "algorithm_list.h"
 #include "operation.h"
-#include "registry.h"
 #include "schedule.h"
 #include "shape.h"
 
@@ -47,31 +45,9 @@ struct coll_algorithm {
 	void		(*room)(const struct coll_shape *shape, struct coll_room *room);
 };
 
-COLL_ALGORITHM_LIST(COLL_REGISTRY_DECLARATION)
-
-/* The rows, and the position of each plus 1 by operation and algorithm */
-extern const struct coll_algorithm *const coll_algorithms[];
-extern const unsigned int coll_algorithms_count;
-extern const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
-
-/* Position of the row for any two numbers, or -ENOENT; COLLSOCK_AUTO has no row. */
-static inline int coll_algorithm_position(u32 operation, u32 algorithm)
-{
-	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS)
-		return -ENOENT;
-	operation = coll_operation_scheduled(operation);
-	if (!coll_algorithm_index[operation][algorithm])
-		return -ENOENT;
-	return coll_algorithm_index[operation][algorithm] - 1;
-}
-
-/* The row itself, or NULL. */
-static inline const struct coll_algorithm *coll_algorithm_find(u32 operation, u32 algorithm)
-{
-	int position = coll_algorithm_position(operation, algorithm);
-
-	return position < 0 ? NULL : coll_algorithms[position];
-}
+#define COLL_ALGORITHM_ROW(operation, algorithm, row)	\
+	extern const struct coll_algorithm row;
+COLL_ALGORITHM_LIST(COLL_ALGORITHM_ROW)
 
 /* Does its schedule depend on the root? */
 static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)

@@ -285,6 +285,6 @@ void coll_descriptor_features(struct collsock_features *f)
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
 		if (coll_operation_find(i))
 			f->operations |= BIT_ULL(i);
-	for (i = 0; i < coll_algorithms_count; i++)
-		f->algorithms |= BIT_ULL(coll_algorithms[i]->algorithm);
+	for (i = 0; i < coll_registry_count; i++)
+		f->algorithms |= BIT_ULL(coll_registry[i]->algorithm);
 }

@@ -27,13 +27,13 @@ static int group_build_schedule(struct coll_group *g, u32 position, u32 degree)
 	if (!s)
 		return -ENOMEM;
 	g->plan.schedules[position][degree] = s;
-	return coll_algorithms[position]->build(s, &shape);
+	return coll_registry[position]->build(s, &shape);
 }
 
 /* The schedules of an algorithm without a root, with all its degrees */
 static int group_build_degrees(struct coll_group *g, u32 position)
 {
-	const struct coll_algorithm *a = coll_algorithms[position];
+	const struct coll_algorithm *a = coll_registry[position];
 	u32 degree;
 	int err = 0;
 
@@ -54,10 +54,10 @@ static int group_build_schedules(struct coll_group *g)
 	u32 i;
 	int err = 0;
 
-	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
+	if (coll_registry_count > COLL_MAX_SCHEDULES)
 		return -E2BIG;
-	for (i = 0; !err && i < coll_algorithms_count; i++)
-		if (!coll_algorithm_rooted(coll_algorithms[i]))
+	for (i = 0; !err && i < coll_registry_count; i++)
+		if (!coll_algorithm_rooted(coll_registry[i]))
 			err = group_build_degrees(g, i);
 	return err;
 }
@@ -69,7 +69,7 @@ static void group_free_schedules(struct coll_group *g)
 	for (i = 0; i < COLL_MAX_SCHEDULES; i++) {
 		if (!g->plan.schedules[i])
 			continue;
-		for (degree = 0; degree <= coll_algorithms[i]->most_degree; degree++)
+		for (degree = 0; degree <= coll_registry[i]->most_degree; degree++)
 			coll_env_free(g->plan.schedules[i][degree]);
 		coll_env_free(g->plan.schedules[i]);
 	}

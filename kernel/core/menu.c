@@ -50,9 +50,9 @@ static u64 menu_usual_algorithms(void)
 	u64 algorithms = ~0ULL;
 	u32 i;
 
-	for (i = 0; i < coll_algorithms_count; i++)
-		if (coll_algorithms[i]->by_name)
-			algorithms &= ~BIT_ULL(coll_algorithms[i]->algorithm);
+	for (i = 0; i < coll_registry_count; i++)
+		if (coll_registry[i]->by_name)
+			algorithms &= ~BIT_ULL(coll_registry[i]->algorithm);
 	return algorithms;
 }
 
@@ -78,7 +78,7 @@ static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm
 	u32 i, length;
 
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++) {
-		if (coll_algorithm_find(i, a->algorithm) != a)
+		if (coll_registry_find(i, a->algorithm) != a)
 			continue;
 		for (length = 0; length < COLL_LENGTHS; length++)
 			if (menu_has_length(menu, i, length) &&
@@ -135,7 +135,7 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 	if (!meant.algorithm)
 		meant = menu_automatic(menu, post->operation, post->degree ?: menu->degree,
 				       menu_length(menu, post->operation, bytes));
-	a = coll_algorithm_find(post->operation, meant.algorithm);
+	a = coll_registry_find(post->operation, meant.algorithm);
 	if (!a || (post->algorithm && !(menu->algorithms >> a->algorithm & 1)))
 		return -EINVAL;
 	degree = post->degree ?: meant.degree ?: menu_usual_degree(menu, a);
@@ -232,8 +232,8 @@ static bool menu_offers_any(const struct coll_menu *menu, u32 algorithm, u64 deg
 	const struct coll_algorithm *a;
 	u32 i, degree;
 
-	for (i = 0; i < coll_algorithms_count; i++) {
-		a = coll_algorithms[i];
+	for (i = 0; i < coll_registry_count; i++) {
+		a = coll_registry[i];
 		if (algorithm && a->algorithm != algorithm)
 			continue;
 		for (degree = 0; degree <= a->most_degree; degree++)
@@ -320,8 +320,8 @@ int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule 
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < coll_algorithms_count; i++) {
-		a = coll_algorithms[i];
+	for (i = 0; i < coll_registry_count; i++) {
+		a = coll_registry[i];
 		for (shape.degree = 0; !err && shape.degree <= a->most_degree; shape.degree++)
 			if (coll_menu_offers(menu, a, shape.degree))
 				err = menu_need_shape(needs, a, &shape, scratch);

@@ -7,7 +7,7 @@
 #ifndef COLL_CORE_MENU_H
 #define COLL_CORE_MENU_H
 
-#include "algorithm.h"
+#include "registry.h"
 
 /**
  * struct coll_menu - what operations of a group may use

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "path.h"
 
-/* Payloads up to this pass wherever probes do; every path of IPv4 takes 576 bytes. */
+/* Payloads up to this are taken to pass wherever probes do. */
 #define SHORT_BYTES	384
 /* Transmissions that were lost */
 #define LOSSES		2

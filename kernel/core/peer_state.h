@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The state of one connection, and of the messages along it (state.h). Each part of a connection
- * is changed by the functions of the file that it is named after; other files only read it.
+ * is named after the file that it is about.
  */
 #ifndef COLL_CORE_PEER_STATE_H
 #define COLL_CORE_PEER_STATE_H

@@ -1,54 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The registry: which algorithm implements which operation, one line each. The order of
- * lines has no meaning: the number on the wire and in the interface is the algorithm's.
- *
- * A new algorithm is a file algo_*.c with its rows, a line here for each operation, and its
- * number and name in uapi/linux/collsock_lists.h.
+ * The registry: all algorithms, by operation and number. There is one, so that the proofs, the
+ * module and the simulator use the same. Which of them a group has, and with which degrees, is its
+ * menu (menu.h). Any context.
  */
 #ifndef COLL_CORE_REGISTRY_H
 #define COLL_CORE_REGISTRY_H
 
-/* LINE(operation, algorithm, row); the row is in the algorithm's own file */
-#define COLL_ALGORITHM_LIST(LINE)						\
-	LINE(BARRIER,	DISSEMINATION,		coll_dissemination_barrier)	\
-	LINE(BARRIER,	EXCHANGE,		coll_exchange_barrier)		\
-	LINE(ALLREDUCE,	EXCHANGE,		coll_exchange_allreduce)	\
-	LINE(BARRIER,	BINOMIAL,		coll_binomial_barrier)		\
-	LINE(BARRIER,	KARY,			coll_kary_barrier)		\
-	LINE(ALLREDUCE,	BINOMIAL,		coll_binomial_allreduce)	\
-	LINE(ALLREDUCE,	KARY,			coll_kary_allreduce)		\
-	LINE(REDUCE,	BINOMIAL,		coll_binomial_reduce)		\
-	LINE(REDUCE,	KARY,			coll_kary_reduce)		\
-	LINE(BROADCAST,	BINOMIAL,		coll_binomial_broadcast)	\
-	LINE(BROADCAST,	KARY,			coll_kary_broadcast)		\
-	LINE(BARRIER,	FLAT,			coll_flat_barrier)		\
-	LINE(ALLREDUCE,	FLAT,			coll_flat_allreduce)		\
-	LINE(REDUCE,	FLAT,			coll_flat_reduce)		\
-	LINE(BROADCAST,	FLAT,			coll_flat_broadcast)		\
-	LINE(BARRIER,	MCS,			coll_mcs_barrier)		\
-	LINE(ALLREDUCE,	MCS,			coll_mcs_allreduce)		\
-	LINE(ALLGATHER,	DISSEMINATION,		coll_dissemination_allgather)	\
-	LINE(GATHER,	BINOMIAL,		coll_binomial_gather)		\
-	LINE(SCATTER,	BINOMIAL,		coll_binomial_scatter)		\
-	LINE(SCAN,	HILLIS_STEELE,		coll_hillis_steele_scan)	\
-	LINE(ALLREDUCE,	HALVING,		coll_halving_allreduce)
+#include "algorithm.h"
 
-#define COLL_REGISTRY_DECLARATION(operation, algorithm, row)	\
-	extern const struct coll_algorithm row;
+/* The rows, and the position of each plus 1 by operation and algorithm */
+extern const struct coll_algorithm *const coll_registry[];
+extern const unsigned int coll_registry_count;
+extern const u8 coll_registry_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
+
+/* Position of the row for any two numbers, or -ENOENT; COLLSOCK_AUTO has no row. */
+static inline int coll_registry_position(u32 operation, u32 algorithm)
+{
+	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS)
+		return -ENOENT;
+	operation = coll_operation_scheduled(operation);
+	if (!coll_registry_index[operation][algorithm])
+		return -ENOENT;
+	return coll_registry_index[operation][algorithm] - 1;
+}
+
+/* The row itself, or NULL. */
+static inline const struct coll_algorithm *coll_registry_find(u32 operation, u32 algorithm)
+{
+	int position = coll_registry_position(operation, algorithm);
+
+	return position < 0 ? NULL : coll_registry[position];
+}
+
 #define COLL_REGISTRY_POSITION(operation, algorithm, row)	POSITION_##row,
 #define COLL_REGISTRY_ROW(operation, algorithm, row)		&row,
 #define COLL_REGISTRY_INDEX(operation, algorithm, row)		\
 	[COLLSOCK_##operation][COLLSOCK_##algorithm] = 1 + POSITION_##row,
 
-/* Defines the tables of a list: every program has one registry, a test may have its own. */
+/* Defines the tables of a list: of COLL_ALGORITHM_LIST, or of one that a test has instead. */
 #define COLL_REGISTRY(LIST)							\
 	enum { LIST(COLL_REGISTRY_POSITION) };					\
-	const struct coll_algorithm *const coll_algorithms[] = {		\
+	const struct coll_algorithm *const coll_registry[] = {		\
 		LIST(COLL_REGISTRY_ROW)						\
 	};									\
-	const unsigned int coll_algorithms_count = ARRAY_SIZE(coll_algorithms);	\
-	const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = { \
+	const unsigned int coll_registry_count = ARRAY_SIZE(coll_registry);	\
+	const u8 coll_registry_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = { \
 		LIST(COLL_REGISTRY_INDEX)					\
 	}
 

@@ -47,7 +47,7 @@ static inline int signature_bytes(const struct coll_group *g,
 /* Does the algorithm exist, and can this group run it with this degree? */
 static bool signature_runs(const struct coll_group *g, const struct coll_signature *sig)
 {
-	const struct coll_algorithm *a = coll_algorithm_find(sig->operation, sig->algorithm);
+	const struct coll_algorithm *a = coll_registry_find(sig->operation, sig->algorithm);
 
 	return a && coll_menu_offers(&g->plan.menu, a, sig->degree);
 }

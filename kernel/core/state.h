@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The state of a group instance on one host: the group, its connections (peer_state.h), and the
- * operations in its window (op_state.h). Each part is a structure named after the file whose
- * functions change it; other files only read it, as do the inline functions below.
+ * operations in its window (op_state.h). Each part is a structure named after the file that it is
+ * about. The inline functions below only read it; where an event concerns several parts, files
+ * further up set a value of one that is below them.
  *
  * All of it is protected by the group's lock, except what coll_group_init() sets once.
  */
@@ -87,7 +88,7 @@ struct coll_payload {
 /**
  * struct coll_plan - how operations are carried out
  * @menu: which algorithms they may use, with which degrees; memory is reserved for all
- * @schedules: by position in coll_algorithms[], then by degree; with a root they are built per
+ * @schedules: by position in coll_registry[], then by degree; with a root they are built per
  *	operation
  */
 struct coll_plan {

@@ -22,8 +22,8 @@ static u32 window_contributors(const struct coll_group *g, const struct coll_sig
 static const struct coll_schedule *window_schedule(struct coll_group *g, struct coll_op *op,
 						   const struct coll_signature *sig)
 {
-	int position = coll_algorithm_position(sig->operation, sig->algorithm);
-	const struct coll_algorithm *a = coll_algorithms[position];
+	int position = coll_registry_position(sig->operation, sig->algorithm);
+	const struct coll_algorithm *a = coll_registry[position];
 	struct coll_op_rooted *own = &op->rooted;
 	struct coll_shape shape;
 

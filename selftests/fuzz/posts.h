@@ -3,11 +3,11 @@
 #ifndef FUZZ_POSTS_H
 #define FUZZ_POSTS_H
 
-#include "algorithm.h"
 #include "descriptor.h"
 #include "events.h"
 #include "fuzz.h"
 #include "reduce.h"
+#include "registry.h"
 
 #define OTHER_DEGREE	3	/* which posts may name */
 
@@ -18,7 +18,7 @@ static u8 choose_algorithm(u32 operation, u32 choice)
 	u32 i, count = 1;
 
 	for (i = 0; i < COLL_MAX_ALGORITHMS; i++)
-		if (coll_algorithm_find(operation, i))
+		if (coll_registry_find(operation, i))
 			has[count++] = i;
 	return has[choice % count];
 }

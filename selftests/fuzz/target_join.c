@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "../sim/world.h"
-#include "algorithm.h"
+#include "registry.h"
 #include "bearer.h"
 #include "fuzz.h"
 #include "invariants.h"

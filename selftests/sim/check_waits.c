@@ -110,7 +110,7 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 
 	if (op->state != COLL_OP_FREE)
 		return op->schedule;
-	if (coll_algorithm_find(c->signature->operation, c->signature->algorithm)
+	if (coll_registry_find(c->signature->operation, c->signature->algorithm)
 	    ->build(room, &shape))
 		abort();
 	return room;

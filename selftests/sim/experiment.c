@@ -128,13 +128,13 @@ static u8 find_algorithm(const char *name)
 {
 	u32 i;
 
-	for (i = 0; i < coll_algorithms_count; i++)
-		if (coll_algorithms[i]->operation == COLLSOCK_BARRIER &&
-		    coll_algorithm_fits(coll_algorithms[i], EXP_MOST_HOSTS,
-					coll_algorithm_usual_degree(coll_algorithms[i],
+	for (i = 0; i < coll_registry_count; i++)
+		if (coll_registry[i]->operation == COLLSOCK_BARRIER &&
+		    coll_algorithm_fits(coll_registry[i], EXP_MOST_HOSTS,
+					coll_algorithm_usual_degree(coll_registry[i],
 								    EXP_MOST_HOSTS)) &&
-		    !strncmp(coll_algorithms[i]->name, name, strlen(name)))
-			return coll_algorithms[i]->algorithm;
+		    !strncmp(coll_registry[i]->name, name, strlen(name)))
+			return coll_registry[i]->algorithm;
 	fprintf(stderr, "sim: %s is not an algorithm for barriers (see --help)\n", name);
 	exit(2);
 }

@@ -10,7 +10,7 @@
 #ifndef SIM_EXPERIMENT_H
 #define SIM_EXPERIMENT_H
 
-#include "algorithm.h"
+#include "registry.h"
 #include "world.h"
 
 /**

@@ -165,8 +165,8 @@ static bool one_size(struct exp_settings *s)
 	struct alg_row rows[MOST_ROWS];
 	u32 scheduled = coll_operation_scheduled(s->post.operation), i, degree, count = 0;
 
-	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_algorithm *a = coll_algorithms[i];
+	for (i = 0; i < coll_registry_count; i++) {
+		const struct coll_algorithm *a = coll_registry[i];
 
 		for (degree = 0; degree <= COLLSOCK_MAX_DEGREE; degree++) {
 			if (a->operation != scheduled || count == MOST_ROWS ||

@@ -31,7 +31,7 @@ struct exp_datagram {
 
 static int build(struct experiment *x, enum exp_operation operation, u8 what, u8 algorithm)
 {
-	const struct coll_algorithm *a = coll_algorithm_find(what, algorithm);
+	const struct coll_algorithm *a = coll_registry_find(what, algorithm);
 	struct coll_shape shape = { .hosts = x->settings.hosts };
 	int err = a ? 0 : -EINVAL;
 

@@ -224,14 +224,14 @@ static u32 large_size(const struct large *settings, u32 *number)
 {
 	u32 i, failed = 0;
 
-	for (i = 0; i < coll_algorithms_count; i++) {
+	for (i = 0; i < coll_registry_count; i++) {
 		struct large l = *settings;
 
-		if (coll_algorithms[i]->operation != COLLSOCK_BARRIER ||
-		    !coll_algorithm_fits(coll_algorithms[i], l.hosts,
-					 coll_algorithm_usual_degree(coll_algorithms[i], l.hosts)))
+		if (coll_registry[i]->operation != COLLSOCK_BARRIER ||
+		    !coll_algorithm_fits(coll_registry[i], l.hosts,
+					 coll_algorithm_usual_degree(coll_registry[i], l.hosts)))
 			continue;
-		l.algorithm = coll_algorithms[i];
+		l.algorithm = coll_registry[i];
 		failed += !large_run(&l, ++*number);
 	}
 	return failed;

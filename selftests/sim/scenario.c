@@ -514,8 +514,8 @@ static void choose_algorithms(struct sim *s, struct collsock_join *join)
 		return;
 	coll_menu_init(&menu, join);
 	menu.algorithms = ~0ULL;
-	for (i = 0; i < coll_algorithms_count; i++) {
-		a = coll_algorithms[i];
+	for (i = 0; i < coll_registry_count; i++) {
+		a = coll_registry[i];
 		for (degree = 0; degree <= a->most_degree; degree++)
 			if (coll_menu_offers(&menu, a, degree))
 				join->algorithms |= BIT_ULL(a->algorithm);

@@ -355,7 +355,7 @@ static u32 choose_operation(struct sim *s, const struct coll_algorithm *a)
 
 	do
 		operation = world_below(&s->random, COLL_MAX_OPERATIONS);
-	while (coll_algorithm_find(operation, a->algorithm) != a);
+	while (coll_registry_find(operation, a->algorithm) != a);
 	return operation;
 }
 
@@ -388,7 +388,7 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 
 	menu_of(g, &menu);
 	do {
-		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
+		a = coll_registry[world_below(&s->random, coll_registry_count)];
 		*post = (struct collsock_post){ .size = sizeof(*post),
 						.operation = choose_operation(s, a) };
 		if (world_chance(&s->random, 700))

@@ -7,7 +7,7 @@
 #ifndef COLL_UNIT_FORMULAS_H
 #define COLL_UNIT_FORMULAS_H
 
-#include "algorithm.h"
+#include "registry.h"
 
 u32 floor_log2(u32 n);
 u32 ceil_log2(u32 n);

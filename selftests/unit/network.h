@@ -154,8 +154,8 @@ static inline u64 unit_every_algorithm(void)
 	u64 algorithms = 0;
 	u32 i;
 
-	for (i = 0; i < coll_algorithms_count; i++)
-		algorithms |= BIT_ULL(coll_algorithms[i]->algorithm);
+	for (i = 0; i < coll_registry_count; i++)
+		algorithms |= BIT_ULL(coll_registry[i]->algorithm);
 	return algorithms;
 }
 

@@ -6,9 +6,9 @@
 
 const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a)
 {
-	u32 next = a ? coll_algorithm_position(a->operation, a->algorithm) + 1 : 0;
+	u32 next = a ? coll_registry_position(a->operation, a->algorithm) + 1 : 0;
 
-	return next < coll_algorithms_count ? coll_algorithms[next] : NULL;
+	return next < coll_registry_count ? coll_registry[next] : NULL;
 }
 
 /* Largest group for which the algorithm can be built */

@@ -6,7 +6,7 @@
 #ifndef COLL_UNIT_SHAPES_H
 #define COLL_UNIT_SHAPES_H
 
-#include "algorithm.h"
+#include "registry.h"
 
 #define SHAPES_EACH_SIZE	512	/* up to this size, every number of hosts */
 #define SHAPES_EACH_ROOT	64	/* up to this size, each host is the root once */

@@ -36,7 +36,7 @@
 #ifndef COLL_UNIT_SYMBOLIC_H
 #define COLL_UNIT_SYMBOLIC_H
 
-#include "algorithm.h"
+#include "registry.h"
 
 #define SYMBOLIC_EACH_VICTIM	32	/* up to this size, each host is the victim once */
 #define SYMBOLIC_ROOTED_VICTIM	8	/* likewise if the root is not host 0 */

@@ -395,10 +395,10 @@ TEST(send_edges_know_the_fan_in_of_their_receivers)
 	static const u32 degrees[] = { 2, 3, 5, 16, 33 };
 	u32 a, hosts, i;
 
-	for (a = 0; a < coll_algorithms_count; a++)
+	for (a = 0; a < coll_registry_count; a++)
 		for (hosts = 2; hosts <= 34; hosts++)
 			for (i = 0; i < ARRAY_SIZE(degrees); i++)
-				check_fan_in(_metadata, coll_algorithms[a],
+				check_fan_in(_metadata, coll_registry[a],
 					     (struct coll_shape){ .hosts = hosts,
 								  .degree = degrees[i] });
 }
@@ -439,7 +439,7 @@ TEST(dissemination_is_within_the_papers_formulas)
 	struct coll_shape shape;
 	u32 k, n;
 
-	a = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
+	a = coll_registry_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
 	ASSERT_NE(NULL, a);
 	for (k = 2; k <= a->most_degree; k++)
 		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n = next_size(n, k)) {
@@ -471,7 +471,7 @@ TEST(exchange_is_within_the_papers_formulas)
 	u32 i, k, n;
 
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
-		a = coll_algorithm_find(operations[i], COLLSOCK_EXCHANGE);
+		a = coll_registry_find(operations[i], COLLSOCK_EXCHANGE);
 		ASSERT_NE(NULL, a);
 		for (k = 2; k <= a->most_degree; k++)
 			for (n = 1; n <= COLLSOCK_MAX_HOSTS; n = next_size(n, k)) {
@@ -486,8 +486,8 @@ TEST(no_host_of_an_exchange_or_dissemination_does_more_than_the_formulas_say)
 	const struct coll_algorithm *exchange, *dissemination;
 	struct coll_shape shape = {};
 
-	exchange = coll_algorithm_find(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE);
-	dissemination = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
+	exchange = coll_registry_find(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE);
+	dissemination = coll_registry_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
 	for (shape.degree = 2; shape.degree <= COLLSOCK_MAX_EXCHANGE_DEGREE; shape.degree++)
 		for (shape.hosts = 1; shape.hosts <= 300; shape.hosts++) {
 			ASSERT_EQ(formulas_exchange_work(&shape), most_received(exchange, shape))
@@ -506,7 +506,7 @@ TEST(up_to_the_degree_all_hosts_exchange_with_all_in_one_round)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(algorithms); i++) {
-		a = coll_algorithm_find(COLLSOCK_BARRIER, algorithms[i]);
+		a = coll_registry_find(COLLSOCK_BARRIER, algorithms[i]);
 		for (shape.degree = 2; shape.degree <= a->most_degree; shape.degree++)
 			for (shape.hosts = 2; shape.hosts <= shape.degree; shape.hosts++) {
 				ASSERT_EQ(1, shapes_rounds(a, &shape))
@@ -550,12 +550,12 @@ static u32 most_peers(const struct coll_algorithm *a, u32 hosts)
 
 TEST(a_host_among_1024_has_10_peers_in_pairwise_exchange_and_19_in_dissemination)
 {
-	EXPECT_EQ(10, most_peers(coll_algorithm_find(COLLSOCK_BARRIER,
-						     COLLSOCK_EXCHANGE), 1024));
-	EXPECT_EQ(10, most_peers(coll_algorithm_find(COLLSOCK_ALLREDUCE,
-						     COLLSOCK_EXCHANGE), 1024));
-	EXPECT_EQ(19, most_peers(coll_algorithm_find(COLLSOCK_BARRIER,
-						     COLLSOCK_DISSEMINATION), 1024));
+	EXPECT_EQ(10, most_peers(coll_registry_find(COLLSOCK_BARRIER,
+						    COLLSOCK_EXCHANGE), 1024));
+	EXPECT_EQ(10, most_peers(coll_registry_find(COLLSOCK_ALLREDUCE,
+						    COLLSOCK_EXCHANGE), 1024));
+	EXPECT_EQ(19, most_peers(coll_registry_find(COLLSOCK_BARRIER,
+						    COLLSOCK_DISSEMINATION), 1024));
 }
 
 TEST(the_number_of_peers_is_within_what_auto_assumes)
@@ -563,8 +563,8 @@ TEST(the_number_of_peers_is_within_what_auto_assumes)
 	const struct coll_algorithm *dissemination, *pairwise;
 	u32 n, m;
 
-	dissemination = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
-	pairwise = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_EXCHANGE);
+	dissemination = coll_registry_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
+	pairwise = coll_registry_find(COLLSOCK_BARRIER, COLLSOCK_EXCHANGE);
 	for (n = 2; n <= 130; n++) {
 		m = floor_log2(n);
 		if (1U << m == n) {
@@ -583,19 +583,19 @@ TEST(every_entry_is_found_by_its_operation_and_algorithm)
 {
 	const struct coll_algorithm *a = NULL;
 
-	ASSERT_LE(11, coll_algorithms_count);
+	ASSERT_LE(11, coll_registry_count);
 	while ((a = next_algorithm(a))) {
-		EXPECT_EQ(a, coll_algorithm_find(a->operation, a->algorithm));
+		EXPECT_EQ(a, coll_registry_find(a->operation, a->algorithm));
 		EXPECT_NE(COLLSOCK_AUTO, a->algorithm);
 	}
 }
 
 TEST(pairs_that_are_not_in_the_registry_are_not_found)
 {
-	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_AUTO));
-	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, 255));
-	EXPECT_NULL(coll_algorithm_find(0, COLLSOCK_DISSEMINATION));
-	EXPECT_NULL(coll_algorithm_find(COLLSOCK_ALLREDUCE, COLLSOCK_DISSEMINATION));
+	EXPECT_NULL(coll_registry_find(COLLSOCK_BARRIER, COLLSOCK_AUTO));
+	EXPECT_NULL(coll_registry_find(COLLSOCK_BARRIER, 255));
+	EXPECT_NULL(coll_registry_find(0, COLLSOCK_DISSEMINATION));
+	EXPECT_NULL(coll_registry_find(COLLSOCK_ALLREDUCE, COLLSOCK_DISSEMINATION));
 }
 
 TEST(the_usual_degree_of_an_algorithm_is_one_that_it_can_have)

@@ -137,7 +137,7 @@ static void run_to(struct __test_metadata *_metadata, struct unit_network *n, u3
 		for (algorithm = 0; algorithm < COLL_MAX_ALGORITHMS; algorithm++) {
 			struct collsock_post p = unit_post_of(operation, algorithm, 0, count);
 
-			if (algorithm && !coll_algorithm_find(operation, algorithm))
+			if (algorithm && !coll_registry_find(operation, algorithm))
 				continue;
 			for (root = 0; root < n->count; root++) {
 				p.root = root;

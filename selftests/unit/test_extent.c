@@ -6,7 +6,7 @@
 #include "../harness.h"
 
 #include "../sim/world.h"
-#include "algorithm.h"
+#include "registry.h"
 #include "extent.h"
 #include "seed.h"
 #include "shapes.h"
@@ -355,8 +355,8 @@ TEST(unequal_blocks_arrive_whole_in_lanes_that_end_at_any_byte)
 	struct coll_schedule s;
 	u32 i;
 
-	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_algorithm *a = coll_algorithms[i];
+	for (i = 0; i < coll_registry_count; i++) {
+		const struct coll_algorithm *a = coll_registry[i];
 
 		a->build(&s, &(struct coll_shape) { .hosts = 1, .degree = a->most_degree ? 2 : 0 });
 		if (s.form == COLL_FORM_PLACES)

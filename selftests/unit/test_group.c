@@ -790,7 +790,7 @@ struct allowed {
 static void check_allowed(struct __test_metadata *_metadata, const struct coll_group *g,
 			  const struct allowed *a)
 {
-	const struct coll_algorithm *row = coll_algorithm_find(a->operation, a->algorithm);
+	const struct coll_algorithm *row = coll_registry_find(a->operation, a->algorithm);
 	bool typed = a->operation != COLLSOCK_BARRIER;
 	struct collsock_post post = {
 		.size = sizeof(post), .operation = a->operation, .algorithm = a->algorithm,

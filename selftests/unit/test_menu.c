@@ -427,7 +427,7 @@ TEST(a_group_with_long_vectors_has_binary_trees_which_posts_do_not_name)
 
 static u32 rounds(u8 operation, u8 algorithm, u32 hosts, u32 degree)
 {
-	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+	const struct coll_algorithm *a = coll_registry_find(operation, algorithm);
 
 	return formulas_rounds(a, &(struct coll_shape){ .hosts = hosts, .degree = degree });
 }
@@ -445,8 +445,8 @@ static void check_auto_is_quickest(struct __test_metadata *_metadata, u32 hosts,
 	u32 i;
 
 	coll_menu_init(&menu, &j);
-	for (i = 0; i < coll_algorithms_count; i++) {
-		a = coll_algorithms[i];
+	for (i = 0; i < coll_registry_count; i++) {
+		a = coll_registry[i];
 		if (a->algorithm == COLLSOCK_KARY || a->by_name)
 			continue;
 		choice = menu.usual[a->operation][COLLSOCK_AUTO];
@@ -506,8 +506,8 @@ TEST_F(net, a_group_runs_every_operation_with_every_degree_that_it_has_reserved)
 		self->n.join.degrees = ~COLLSOCK_DEGREE(1);
 		self->n.join.algorithms = f.algorithms;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-		for (i = 0; i < coll_algorithms_count; i++) {
-			a = coll_algorithms[i];
+		for (i = 0; i < coll_registry_count; i++) {
+			a = coll_registry[i];
 			if (coll_algorithm_rooted(a))
 				continue;
 			for (degree = a->most_degree ? 2 : 0; degree <= a->most_degree; degree++) {

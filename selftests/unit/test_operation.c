@@ -2,7 +2,7 @@
 /* The table of operations: each row is as documented in Documentation/uapi.md. */
 #include "../harness.h"
 
-#include "algorithm.h"
+#include "registry.h"
 
 static const struct promise {
 	u8	contributes;
@@ -118,7 +118,7 @@ TEST(only_what_the_registry_lists_is_found)
 
 	for (operation = 0; operation < 256; operation++)
 		for (algorithm = 0; algorithm < 256; algorithm++) {
-			const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+			const struct coll_algorithm *a = coll_registry_find(operation, algorithm);
 
 			if (!a)
 				continue;
@@ -126,7 +126,7 @@ TEST(only_what_the_registry_lists_is_found)
 			EXPECT_EQ(whose_schedules(operation), a->operation);
 			EXPECT_EQ(algorithm, a->algorithm);
 		}
-	EXPECT_EQ(coll_algorithms_count, seen);
+	EXPECT_EQ(coll_registry_count, seen);
 }
 
 /* A line of collsock_lists.h without a row would be an operation that cannot be posted. */
@@ -139,7 +139,7 @@ TEST(every_named_operation_and_algorithm_exists)
 		u32 i, operations = 0;						\
 										\
 		for (i = 0; i < COLL_MAX_OPERATIONS; i++)			\
-			operations += !!coll_algorithm_find(i, number);		\
+			operations += !!coll_registry_find(i, number);		\
 		EXPECT_NE(0, operations) TH_LOG("%s", name);			\
 	}
 	COLLSOCK_ALGORITHM_LIST(ALGORITHM)

@@ -88,13 +88,13 @@ TEST_F(net, every_operation_gives_every_rank_its_result_wherever_ranks_are)
 		self->n.join.degree = 3;
 		self->n.join.algorithms = unit_every_algorithm();
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-		for (a = 0; a < coll_algorithms_count; a++) {
+		for (a = 0; a < coll_registry_count; a++) {
 			/* With a block for each rank: test_blocks; prefixes: test_scan */
-			if (coll_operations[coll_algorithms[a]->operation].blocks ||
-			    coll_operations[coll_algorithms[a]->operation].prefix)
+			if (coll_operations[coll_registry[a]->operation].blocks ||
+			    coll_operations[coll_registry[a]->operation].prefix)
 				continue;
-			for (root = 0; root < roots_of(coll_algorithms[a], p->count); root++)
-				check_operation(_metadata, &self->n, coll_algorithms[a], root);
+			for (root = 0; root < roots_of(coll_registry[a], p->count); root++)
+				check_operation(_metadata, &self->n, coll_registry[a], root);
 		}
 		unit_network_free(&self->n);
 	}

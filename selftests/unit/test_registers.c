@@ -12,7 +12,7 @@
 static struct coll_schedule *allreduce_schedule(struct coll_group *g)
 {
 	const struct coll_choice *usual = &g->plan.menu.usual[COLLSOCK_ALLREDUCE][COLLSOCK_AUTO];
-	int position = coll_algorithm_position(COLLSOCK_ALLREDUCE, usual->algorithm);
+	int position = coll_registry_position(COLLSOCK_ALLREDUCE, usual->algorithm);
 
 	return g->plan.schedules[position][usual->degree];
 }

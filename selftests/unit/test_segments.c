@@ -100,12 +100,12 @@ static void check_all(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 a;
 
-	for (a = 0; a < coll_algorithms_count; a++)
+	for (a = 0; a < coll_registry_count; a++)
 		/* With a block for each rank: test_blocks; prefixes: test_scan */
-		if (coll_algorithms[a]->operation != COLLSOCK_BARRIER &&
-		    !coll_operations[coll_algorithms[a]->operation].blocks &&
-		    !coll_operations[coll_algorithms[a]->operation].prefix)
-			check_operation(_metadata, n, coll_algorithms[a]);
+		if (coll_registry[a]->operation != COLLSOCK_BARRIER &&
+		    !coll_operations[coll_registry[a]->operation].blocks &&
+		    !coll_operations[coll_registry[a]->operation].prefix)
+			check_operation(_metadata, n, coll_registry[a]);
 }
 
 TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reordering)

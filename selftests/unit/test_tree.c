@@ -187,7 +187,7 @@ static void busiest(const struct coll_algorithm *a, struct coll_shape shape, u32
 static void check_work(struct __test_metadata *_metadata, u8 algorithm, u32 most, u32 degree,
 		       u32 up, u32 down)
 {
-	const struct coll_algorithm *a = coll_algorithm_find(COLLSOCK_BARRIER, algorithm);
+	const struct coll_algorithm *a = coll_registry_find(COLLSOCK_BARRIER, algorithm);
 	struct coll_shape shape = { .degree = degree };
 	u32 received, sent;
 
