@@ -23,7 +23,8 @@ import collsock  # noqa: E402
 import collsock_netlink  # noqa: E402
 import tap  # noqa: E402
 from collsock import (  # noqa: E402
-    addresses, backend, elements, launch, launcher, layout, meeting, missing, record, request)
+    addresses, backend, elements, launch, launcher, layout, lists, meeting, missing, record,
+    request)
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 from python_helpers import equal, refused  # noqa: E402
 
@@ -57,10 +58,10 @@ def test_options_of_the_library_are_those_of_c():
 
 
 def test_every_operation_type_and_operator_of_c_is_there():
-    lists = (TREE / "uapi/linux/collsock_lists.h").read_text(encoding="utf-8")
-    for name, kind in (("OPERATION", layout.Kind), ("TYPE", layout.Type),
-                       ("OPERATOR", layout.Operator), ("ALGORITHM", layout.Algorithm)):
-        body = lists.split(f"#define COLLSOCK_{name}_LIST(LINE)")[1].split("\n\n")[0]
+    text = (TREE / "uapi/linux/collsock_lists.h").read_text(encoding="utf-8")
+    for name, kind in (("OPERATION", lists.Kind), ("TYPE", lists.Type),
+                       ("OPERATOR", lists.Operator), ("ALGORITHM", lists.Algorithm)):
+        body = text.split(f"#define COLLSOCK_{name}_LIST(LINE)")[1].split("\n\n")[0]
         equal({one.name: int(one) for one in kind if one.name != "AUTO"},
               {word: int(number) for word, number in re.findall(r"LINE\((\w+),\s*(\d+)", body)},
               name)
@@ -143,7 +144,7 @@ def test_request_names_algorithms_of_operations():
             algorithm={"SCAN": "hillis-steele", "scan": "hillis-steele"})
     for wrong in "kary", [("barrier", "mcs")], "":
         refused(TypeError, "not a dictionary", asked, ["10.0.0.1"], algorithm=wrong)
-    for wrong in {"barrier": 4}, {layout.Kind.BARRIER: "mcs"}, {"barrier": None}, {b"scan": "auto"}:
+    for wrong in {"barrier": 4}, {lists.Kind.BARRIER: "mcs"}, {"barrier": None}, {b"scan": "auto"}:
         refused(TypeError, "is not the name of an", asked, ["10.0.0.1"], algorithm=wrong)
 
 
@@ -261,7 +262,7 @@ def test_request_that_is_none_is_refused_and_not_closed():
 # ---- elements ----
 
 def test_data_of_python_has_the_type_that_holds_it():
-    kinds = layout.Type
+    kinds = lists.Type
     for data, kind, payload in (
             (5, kinds.INT64, struct.pack("=q", 5)), (True, kinds.INT64, struct.pack("=q", 1)),
             (1.5, kinds.DOUBLE, struct.pack("=d", 1.5)),
@@ -289,9 +290,9 @@ def test_data_that_cannot_be_sent_is_refused():
             (ValueError, "no elements", b"", {}), (OverflowError, "need a buffer", 2**63, {}),
             (ValueError, "not contiguous", memoryview(bytes(8))[::2], {}),
             (TypeError, "format 'P'", memoryview(bytes(8)).cast("P"), {}),
-            (ValueError, "12 bytes are not whole", bytes(12), {"kind": layout.Type.INT64}),
+            (ValueError, "12 bytes are not whole", bytes(12), {"kind": lists.Type.INT64}),
             (ValueError, "99 is not a valid Type", bytes(8), {"kind": 99}),
-            (TypeError, "type= needs a buffer", 1, {"kind": layout.Type.INT64}),
+            (TypeError, "type= needs a buffer", 1, {"kind": lists.Type.INT64}),
             (TypeError, "tuples (value, index)", [1], {"op": collsock.MINLOC})):
         refused(kind, words, elements.elements, data, **options)
     refused(ValueError, "writable buffer of 8 bytes, not 9", elements.output, bytearray(9), 8)

@@ -11,7 +11,7 @@ Documentation/python.md is the guide.
 """
 from .error import CollectiveError, CollectiveTimeout
 from .group import Group, join, join_env
-from .layout import Operator, Type
+from .lists import Operator, Type
 from .operation import Operation
 from .request import key_from_file
 from .version import __version__

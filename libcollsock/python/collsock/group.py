@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from . import backend as backends
 from . import launch, launcher, meeting, plan, record, request, user
-from .layout import Kind, Operator, Type
+from .lists import Kind, Operator, Type
 from .member import Member
 from .operation import Operation
 from .ports import Ports

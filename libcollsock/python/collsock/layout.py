@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
-"""Structures and numbers of <linux/collsock.h>: native byte order, no padding.
+"""Structures of <linux/collsock.h>: native byte order, no padding.
 
 A newer kernel accepts the structures as they are. selftests/lib compares them with the header.
 """
 from __future__ import annotations
 
-import enum
 import socket
 import struct
 from typing import NamedTuple
+
+from .lists import Type
 
 AF_COLLSOCK = 25
 SOL_COLLSOCK = 425
@@ -23,7 +24,6 @@ MEMBER = struct.Struct("=HHI16s")
 POST = struct.Struct("=IBBBBIIIIQ")
 COMPLETION = struct.Struct("=IIIIQQQ")
 SELF_ANSWER = struct.Struct("=IIIIIIIIHHIIIQQII")
-
 
 
 class Self(NamedTuple):
@@ -59,78 +59,6 @@ KEY_BYTES = 16
 MAX_OPERATIONS = 16
 MAX_RANKS = 1048576
 MAX_HOSTS = 65536
-
-
-class Kind(enum.IntEnum):
-    """What an operation does."""
-
-    BARRIER = 1
-    ALLREDUCE = 2
-    REDUCE = 3
-    BROADCAST = 4
-    ALLGATHER = 5
-    GATHER = 6
-    SCATTER = 7
-    REDUCE_SCATTER_BLOCK = 8
-    SCAN = 9
-    EXSCAN = 10
-
-
-class Algorithm(enum.IntEnum):
-    """Which hosts an operation passes through, and in which order."""
-
-    AUTO = 0
-    DISSEMINATION = 1
-    EXCHANGE = 2
-    BINOMIAL = 3
-    KARY = 4
-    FLAT = 5
-    MCS = 6
-    HILLIS_STEELE = 7
-    HALVING = 8
-
-
-class Type(enum.IntEnum):
-    """What an element is."""
-
-    NONE = 0
-    INT64 = 1
-    UINT64 = 2
-    DOUBLE = 3
-    INT8 = 4
-    INT16 = 5
-    INT32 = 6
-    UINT8 = 7
-    UINT16 = 8
-    UINT32 = 9
-    FLOAT = 10
-    FLOAT_INT = 11
-    DOUBLE_INT = 12
-    INT64_INT = 13
-    INT32_INT = 14
-    INT16_INT = 15
-    BYTE = 16
-    EXACT = 17
-    FLOAT16 = 18
-    BFLOAT16 = 19
-
-
-class Operator(enum.IntEnum):
-    """What a reduction makes of two elements."""
-
-    NOP = 0
-    SUM = 1
-    MIN = 2
-    MAX = 3
-    PRODUCT = 4
-    LOGICAL_AND = 5
-    LOGICAL_OR = 6
-    LOGICAL_XOR = 7
-    BITWISE_AND = 8
-    BITWISE_OR = 9
-    BITWISE_XOR = 10
-    MINLOC = 11
-    MAXLOC = 12
 
 
 ELEMENT_BYTES = {

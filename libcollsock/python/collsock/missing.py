@@ -8,7 +8,7 @@ import sys
 import time
 
 from . import user
-from .layout import Kind
+from .lists import Kind
 from .netlink import GENERIC, Answer, Netlink, answers_in, attribute, attributes, number
 
 GROUP_GET, RANK_GET, OPERATION_GET = 4, 7, 9

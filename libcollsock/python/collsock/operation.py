@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import elements, layout
-from .layout import Kind, Operator, Type
+from .lists import Kind, Operator, Type
 
 if TYPE_CHECKING:
     from .group import Group

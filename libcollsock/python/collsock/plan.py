@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import elements
 from .elements import Elements, blocks
-from .layout import Kind, Operator, Type
+from .lists import Kind, Operator, Type
 from .operation import Operation
 
 if TYPE_CHECKING:

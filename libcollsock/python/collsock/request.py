@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Union
 
-from . import layout
+from . import layout, lists
 
 # The host of a rank: an address, or an address and a port
 Host = Union[str, tuple[str, int]]
@@ -109,10 +109,10 @@ def algorithm_of_each(algorithm: Mapping[str, str] | None) -> bytes:
         raise TypeError(f"algorithm is {algorithm!r}, not a dictionary such as "
                         "{'allreduce': 'kary'}")
     for operation, name in (algorithm or {}).items():
-        number = named(layout.Kind, operation, "operation")
+        number = named(lists.Kind, operation, "operation")
         if numbers[number]:
             raise ValueError(f"{operation!r} is there twice")
-        numbers[number] = named(layout.Algorithm, name, "algorithm")
+        numbers[number] = named(lists.Algorithm, name, "algorithm")
     return bytes(numbers)
 
 
