@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 #ifdef __KERNEL__
 #include <linux/socket.h>
 #else

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Members of groups carried by UDP: hosts with an IPv4 or IPv6 address and a port. Pure,
  * and the same on every platform.

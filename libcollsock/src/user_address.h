@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Addresses of members as sockets have them; and as the core asks for them */
+/* Addresses of members as sockets have them */
 #ifndef COLLSOCK_USER_ADDRESS_H
 #define COLLSOCK_USER_ADDRESS_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 
-#include "../../kernel/core/bearer.h"
+#include <linux/collsock.h>
 
 union user_address {
 	struct sockaddr		any;
@@ -18,8 +19,5 @@ socklen_t user_address_of(union user_address *address, const struct collsock_mem
 
 /* Are they those of this member? */
 bool user_address_is(const union user_address *address, const struct collsock_member *member);
-
-/* UDP as a process has it, with the rules of the kernel: all members of a group check alike. */
-extern const struct coll_bearer user_bearer;
 
 #endif

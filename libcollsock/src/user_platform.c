@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "../../kernel/udp_bearer.h"
 #include "user_state.h"
 
 struct coll_peer *coll_env_peer_new(struct coll_group *g)
@@ -19,7 +20,7 @@ void coll_env_peer_free(struct coll_peer *peer)
 
 const struct coll_bearer *coll_env_bearer(u16 family)
 {
-	return user_bearer.carries(family) ? &user_bearer : NULL;
+	return coll_udp_bearer.carries(family) ? &coll_udp_bearer : NULL;
 }
 
 /* ---- packets ---- */
@@ -39,7 +40,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	user_udp_send(&m->udp, peer->host, &m->request.members[peer->host]);
 }
 
-/* No group in user space has a multicast address (user_address.c). */
+/* No group in user space has a multicast address (user_join.c). */
 void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
 {
 }

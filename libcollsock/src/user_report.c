@@ -9,6 +9,7 @@
 #include <linux/collsock_netlink.h>
 
 #include "../../kernel/core/report.h"
+#include "../../kernel/udp_bearer.h"
 #include "user_member.h"
 #include "user_directory.h"
 #include "user_report.h"
@@ -154,7 +155,7 @@ static void report_host(struct user_report *r, const struct user_member *m, u32 
 	struct coll_report core = report_core(r);
 
 	report_put_u32(r, COLLSOCK_A_HOST_GROUP, report_handle(m));
-	coll_report_host(&core, &m->group, host, address, user_bearer.address_bytes(address));
+	coll_report_host(&core, &m->group, host, address, coll_udp_bearer.address_bytes(address));
 	report_end(r, message);
 }
 
