@@ -6,21 +6,10 @@
 
 #define NS_PER_US 1000.0
 
-static const char *const summary_reasons[CM_REASONS] = {
-	[CM_NOT_YET] = "before the communicator joined",
-	[CM_LARGE] = "more bytes than are taken",
-	[CM_EMPTY] = "no data",
-	[CM_DATATYPE] = "datatype",
-	[CM_OPERATOR] = "operator",
-	[CM_ARGUMENTS] = "invalid arguments",
-	[CM_ALONE] = "communicator of one rank",
-	[CM_ONE_HOST] = "all ranks on one host",
-	[CM_SCATTERED] = "ranks are not in the order of hosts",
-	[CM_INTER] = "inter-communicator",
-	[CM_FOREIGN] = "ranks of another MPI_COMM_WORLD",
-	[CM_UNABLE] = "the communicator could not join",
-	[CM_FREED] = "in a callback while the communicator is freed",
-};
+#define SUMMARY_REASON(name, meaning) \
+	[CM_##name] = (meaning),
+
+static const char *const summary_reasons[CM_REASONS] = { CM_REASON_LIST(SUMMARY_REASON) };
 
 static atomic_ullong summary_counts[CM_CALLS][CM_REASONS];
 static atomic_ullong summary_times[CM_CALLS];
