@@ -150,8 +150,8 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 	joining_record_fill(&own, &j->options, &j->devices, j->rank, j->ranks, error);
 	if (!own.error && j->ports)
 		own.error = user_ports_reserve(j->ports, &own.host, &j->options);
-	j->fresh = own.fresh;
 	o = joining_exchange(j, &own, j->records, sizeof(own));
+	j->altered = memcmp(&j->records[j->rank], &own, sizeof(own));
 	explicit_bzero(&own, sizeof(own));
 	if (o.error)
 		return o;
@@ -197,8 +197,11 @@ static void joining_fill_answer(struct joining *j, struct joining_answer *a)
 {
 	unsigned int culprit = j->rank;
 
-	/* Else all that the nonce is made of may be of a former run. */
-	if (j->records[j->rank].fresh != j->fresh)
+	/*
+	 * All ranks prove that they have the same records, and each that its own is what it gave.
+	 * Else all may be of a former run, or name hosts and options of somebody's choice.
+	 */
+	if (j->altered)
 		a->error = -EBADMSG;
 	else
 		a->error = joining_choose_addresses(j, &culprit);

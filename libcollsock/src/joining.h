@@ -28,7 +28,7 @@
  * @exchange: an allgather of these ranks
  * @context: its first argument
  * @exchange_error: what it returned
- * @fresh: that of the record of this rank
+ * @altered: the record of this rank is not what it gave to the exchange
  * @records: of all ranks, once they have met
  * @answers: scratch memory, an answer for each rank
  * @nonce: of the group, once they have met
@@ -46,7 +46,7 @@ struct joining {
 	collsock_exchange	exchange;
 	void			*context;
 	int			exchange_error;
-	__u64			fresh;
+	bool			altered;
 	struct joining_record	*records;
 	struct joining_answer	*answers;
 	__u64			nonce;

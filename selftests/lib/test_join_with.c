@@ -140,12 +140,13 @@ static void record_request(struct request *r)
 }
 
 /* All processes are on this machine: the ranks of another host have another identity. */
-static void spread(const struct plot *p, struct joining_record *records)
-{
-	__u32 i;
+static __u32 host_of_process;
 
-	for (i = 0; i < RANKS; i++)
-		records[i].host.identity[0] += i / p->per_host;
+int __wrap_joining_host_identify(struct joining_host *host)
+{
+	memset(host, 0, sizeof(*host));
+	host->identity[0] = 1 + host_of_process;
+	return 0;
 }
 
 static int exchange(void *ctx, const void *mine, void *all, size_t bytes)
@@ -167,8 +168,6 @@ static int exchange(void *ctx, const void *mine, void *all, size_t bytes)
 	pthread_barrier_wait(&p->shared->all_here);
 	if (p->damage)
 		p->damage(p, round, all, bytes);
-	if (round == RECORDS)
-		spread(p, all);
 	if (round == ENTERED || round == ENTERED_AGAIN) {
 		r->first = r->request;
 		record_request(&r->request);
@@ -207,6 +206,7 @@ static void be_rank(struct plot *p)
 	int before = open_descriptors();
 	static char address[64], mac[64];
 
+	host_of_process = p->rank / p->per_host;
 	snprintf(mac, sizeof(mac), "eth0=02:00:00:00:00:%02x", 1 + p->rank / p->per_host);
 	snprintf(address, sizeof(address), "eth0=10.1.%u.%u/16", p->rank,
 		 1 + p->rank / p->per_host);
@@ -721,6 +721,45 @@ TEST_F(join, a_rank_whose_own_record_is_of_a_former_run_notices_it)
 	EXPECT_EQ(-EBADMSG, self->shared->rank[1].err);
 	EXPECT_NE(NULL, strstr(self->shared->rank[1].text,
 			       "rank 1 did not get back what it gave to the exchange"));
+}
+
+/* Rank 1 and its options, as if they were others'; to all ranks alike */
+static void alter_options(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	if (round == RECORDS)
+		((struct joining_record *)all)[1].terms = ((struct joining_record *)all)[0].terms;
+}
+
+static void vary_name(struct plot *p)
+{
+	memset(p->options.key, 0xa7, sizeof(p->options.key));
+	strcpy(p->options.name, p->rank == 1 ? "red" : "blue");
+	p->damage = alter_options;
+}
+
+/* As if the host of rank 1 were on another network */
+static void alter_address(const struct plot *p, int round, __u8 *all, size_t bytes)
+{
+	if (round == RECORDS)
+		((struct joining_record *)all)[1].host.address[0].prefix++;
+}
+
+static void vary_address(struct plot *p)
+{
+	memset(p->options.key, 0xa7, sizeof(p->options.key));
+	p->damage = alter_address;
+}
+
+TEST_F(join, options_that_are_altered_alike_for_all_ranks_are_found_out)
+{
+	run(self->shared, 2, vary_name);
+	EXPECT_FAILURE(-EBADMSG, 1, "rank 1 did not get back what it gave to the exchange");
+}
+
+TEST_F(join, addresses_that_are_altered_alike_for_all_ranks_are_found_out)
+{
+	run(self->shared, 2, vary_address);
+	EXPECT_FAILURE(-EBADMSG, 1, "rank 1 did not get back what it gave to the exchange");
 }
 
 static void vary_copies(struct plot *p)
