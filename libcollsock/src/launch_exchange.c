@@ -74,29 +74,34 @@ static void exchange_close_meeting(void *ctx)
 
 /*
  * What passes through the launcher may be read. A key that is made of a secret, which all ranks
- * have, does not pass.
+ * have, does not pass. @x: its key is the secret so far
  */
-static int exchange_make_key(struct launch_exchange *x, char *text, size_t bytes)
+static int exchange_read_secret(struct launch_exchange *x, char *text, size_t bytes)
 {
-	static const __u8 no_salt[MEETING_BYTES], no_job[MEETING_BYTES];
-	__u8 secret[COLLSOCK_KEY_BYTES];
-	int err;
+	int err = launch_secret_is_named() ? launch_secret_read(x->key, text, bytes) : 0;
 
-	if (!launch_secret_is_named())
-		return 0;
-	err = launch_secret_read(secret, text, bytes);
-	if (!err) {
-		x->keyed = true;
-		meeting_keys_group(x->key, secret, no_job, 0, no_salt);
-	}
-	explicit_bzero(secret, sizeof(secret));
+	x->keyed = !err && launch_secret_is_named();
 	return err;
+}
+
+/* Jobs that have one secret have different keys. @job: what the launcher calls this one */
+static void exchange_make_key(struct launch_exchange *x, const char *job)
+{
+	static const __u8 no_salt[MEETING_BYTES];
+	__u8 secret[COLLSOCK_KEY_BYTES], digest[MEETING_BYTES];
+
+	if (!x->keyed)
+		return;
+	memcpy(secret, x->key, sizeof(secret));
+	meeting_keys_digest(digest, job, strlen(job));
+	meeting_keys_group(x->key, secret, digest, 0, no_salt);
+	explicit_bzero(secret, sizeof(secret));
 }
 
 static int exchange_open_pmi(struct launch_exchange *x, struct launch *l, __u32 timeout_ms,
 			     __u32 exchange_ms, char *text, size_t bytes)
 {
-	int err = exchange_make_key(x, text, bytes);
+	int err = exchange_read_secret(x, text, bytes);
 	struct pmi *pmi;
 
 	if (!err)
@@ -104,6 +109,7 @@ static int exchange_open_pmi(struct launch_exchange *x, struct launch *l, __u32 
 	if (err)
 		return err;
 	x->ctx = pmi;
+	exchange_make_key(x, pmi_job(pmi));
 	l->rank = pmi_rank(pmi);
 	l->ranks = pmi_ranks(pmi);
 	return 0;
@@ -112,7 +118,7 @@ static int exchange_open_pmi(struct launch_exchange *x, struct launch *l, __u32 
 static int exchange_open_pmix(struct launch_exchange *x, struct launch *l, __u32 timeout_ms,
 			      __u32 exchange_ms, char *text, size_t bytes)
 {
-	int err = exchange_make_key(x, text, bytes);
+	int err = exchange_read_secret(x, text, bytes);
 	struct pmix *pmix;
 
 	if (!err)
@@ -120,6 +126,7 @@ static int exchange_open_pmix(struct launch_exchange *x, struct launch *l, __u32
 	if (err)
 		return err;
 	x->ctx = pmix;
+	exchange_make_key(x, pmix_job(pmix));
 	l->rank = pmix_rank(pmix);
 	l->ranks = pmix_ranks(pmix);
 	return 0;

@@ -405,6 +405,11 @@ __u32 pmi_ranks(const struct pmi *pmi)
 	return pmi->ranks;
 }
 
+const char *pmi_job(const struct pmi *pmi)
+{
+	return pmi->space;
+}
+
 /* ---- exchange ---- */
 
 static size_t pmi_part_bytes(size_t bytes, size_t part)

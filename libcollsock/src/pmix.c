@@ -250,6 +250,11 @@ __u32 pmix_ranks(const struct pmix *pmix)
 	return pmix->ranks;
 }
 
+const char *pmix_job(const struct pmix *pmix)
+{
+	return pmix->own.space;
+}
+
 /* ---- exchange ---- */
 
 int pmix_exchange(void *ctx, const void *mine, void *all, size_t bytes)

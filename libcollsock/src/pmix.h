@@ -38,6 +38,9 @@ int pmix_open(struct pmix **made, __u32 timeout_ms, __u32 exchange_ms, char *tex
 __u32 pmix_rank(const struct pmix *pmix);
 __u32 pmix_ranks(const struct pmix *pmix);
 
+/* What the launcher calls the job; another at each start */
+const char *pmix_job(const struct pmix *pmix);
+
 /*
  * A collsock_exchange. Return: 0; -ETIMEDOUT if not all ranks have called; -EREMOTEIO if PMIx
  * failed; -EBADMSG if a rank gave another block

@@ -73,9 +73,12 @@ static void join(long absent, unsigned int time)
 			pause();
 	for (i = 0; i < EXCHANGES; i++)
 		exchange(&x, &launch, time * EXCHANGES + i);
-	launch_exchange_close(&x);
 	printf("rank %u of %u by %s, %s\n", launch.rank, launch.ranks, names[launch.by],
 	       x.keyed ? "keyed" : "without a key");
+	if (x.keyed)
+		printf("begin of the key: %02x%02x%02x%02x\n", x.key[0], x.key[1], x.key[2],
+		       x.key[3]);
+	launch_exchange_close(&x);
 	fflush(stdout);
 }
 

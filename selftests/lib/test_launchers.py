@@ -81,6 +81,18 @@ def a_key_file_of_all_ranks_is_not_exchanged(launcher):
                      *launch(launcher, 2, PROGRAM, COLLSOCK_KEY_FILE=file.name))
 
 
+def jobs_with_one_key_file_have_different_keys(launcher):
+    keys = []
+    with key_file() as file:
+        for _ in range(2):
+            status, said = launch(launcher, 2, PROGRAM, COLLSOCK_KEY_FILE=file.name)
+            equal("status", status, 0, said)
+            found = re.findall("begin of the key: (.*)", said)
+            equal("ranks with the first one's key", [found[0]] * 2, found, said)
+            keys.append(found[0])
+    equal("keys", len(set(keys)), 2, keys)
+
+
 def a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told(launcher):
     status, said = launch(launcher, 3, PROGRAM, "--absent", "2", COLLSOCK_MEETING_TIMEOUT="3")
     equal("is it a failure", status != 0, True, said)
@@ -164,6 +176,7 @@ def a_store_is_an_exchange_as_the_page_says(page):
 
 TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
     ranks_receive_all_blocks, a_key_file_of_all_ranks_is_not_exchanged,
+    jobs_with_one_key_file_have_different_keys,
     a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told)),
     ("PMI", a_process_joins_once), ("PMIx", a_process_joins_once),
     ("PMIx", processes_may_join_one_after_the_other),
