@@ -12,11 +12,11 @@ static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 {
 	static const char advice[] =
 		"end it, then collsock set hold_port 1; or collsock set port NUMBER, on all hosts";
+	struct port_process has;
 	struct process process;
-	uint64_t pid;
 
-	port_find_process(holder->inode, &pid);
-	process_read(&process, pid);
+	port_find_process(holder->inode, &has);
+	process_read(&process, has.pid ? has.pid : has.keeper);
 	if (*process.command)
 		doctor_say(d, DOCTOR_PROBLEM, advice,
 			   "no group can be joined: another program holds UDP port %u: %s (pid %ju)",

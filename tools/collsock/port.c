@@ -65,25 +65,23 @@ static bool port_is_keeper(uint64_t pid)
 	return !strcmp(process.command, PORT_KEEPER);
 }
 
-bool port_find_process(unsigned long inode, uint64_t *pid)
+bool port_find_process(unsigned long inode, struct port_process *found)
 {
 	DIR *processes = opendir("/proc");
 	char socket[TEXT_BYTES];
 	struct dirent *entry;
-	bool known = false;
+	uint64_t pid;
 
-	*pid = 0;
+	*found = (struct port_process){ };
 	snprintf(socket, sizeof(socket), "socket:[%lu]", inode);
-	while (processes && !*pid && (entry = readdir(processes))) {
+	while (processes && !found->pid && (entry = readdir(processes))) {
 		if (!isdigit((unsigned char)*entry->d_name) ||
 		    !port_process_has(entry->d_name, socket))
 			continue;
-		known = true;
-		*pid = strtoull(entry->d_name, NULL, 10);
-		if (port_is_keeper(*pid))
-			*pid = 0;
+		pid = strtoull(entry->d_name, NULL, 10);
+		*(port_is_keeper(pid) ? &found->keeper : &found->pid) = pid;
 	}
 	if (processes)
 		closedir(processes);
-	return known;
+	return found->pid || found->keeper;
 }

@@ -25,10 +25,17 @@ struct port_holder {
 /* Does a socket hold the port? */
 bool port_find_holder(unsigned int port, struct port_holder *holder);
 
-/*
- * A process that has the socket open. @pid: out: its number; 0 if only the one that keeps it has.
- * Return: whether that is known: others' files are for root alone.
+/**
+ * struct port_process - who has a socket open
+ * @pid: a process; 0: none but keepers
+ * @keeper: a process with the name of one, which anybody can take; 0: none
  */
-bool port_find_process(unsigned long inode, uint64_t *pid);
+struct port_process {
+	uint64_t	pid;
+	uint64_t	keeper;
+};
+
+/* Return: whether that is known: others' files are for root alone. */
+bool port_find_process(unsigned long inode, struct port_process *found);
 
 #endif

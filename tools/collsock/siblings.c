@@ -229,15 +229,15 @@ static bool siblings_find_mute(const struct siblings *s, struct report_rank *fou
 {
 	const char *state = "left";
 	struct port_holder holder;
-	uint64_t pid = 0;
+	struct port_process has = { };
 
 	if (!siblings_is_near(s, host))
 		return false;
 	if (port_find_holder(siblings_port(host), &holder)) {
-		if (!port_find_process(holder.inode, &pid))
+		if (!port_find_process(holder.inode, &has))
 			return false;
-		if (pid)
-			state = userspace_has_process(pid) ? "joined" : "absent";
+		if (has.pid)
+			state = userspace_has_process(has.pid) ? "joined" : "absent";
 	}
 	*found = (struct report_rank){
 		.mute = strcmp(state, "absent"),
@@ -246,7 +246,7 @@ static bool siblings_find_mute(const struct siblings *s, struct report_rank *fou
 		.last = NUMBER_UNKNOWN,
 	};
 	snprintf(found->state, sizeof(found->state), "%s", state);
-	process_read(&found->process, pid);
+	process_read(&found->process, has.pid);
 	return true;
 }
 
