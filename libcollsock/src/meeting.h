@@ -45,7 +45,7 @@ int meeting_open(struct meeting **made, const struct meeting_options *options, c
  * @bytes: the same on all ranks
  *
  * Return: 0; -ECONNRESET if a rank has left; -ETIMEDOUT if it does not answer; -EPROTO if its block
- * is of another size; -EBADMSG if a message was altered on its way. After an error the meeting can
+ * is of another size; -EBADMSG if a message was altered in transit. After an error the meeting can
  * only be closed.
  */
 int meeting_exchange(void *meeting, const void *mine, void *all, size_t bytes);

@@ -363,7 +363,7 @@ static int client_is_alone(struct meeting_client *client, int err)
 
 	if (err == -EBADMSG)
 		return meeting_self_fail(self, err,
-					 "a message of rank 0, at %s, was altered on its way",
+					 "a message of rank 0, at %s, was altered in transit",
 					 self->rendezvous.text);
 	if (err == -EMSGSIZE)
 		return meeting_self_fail(self, -EPROTO,

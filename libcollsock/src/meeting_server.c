@@ -386,7 +386,7 @@ static int server_blame(struct meeting_server *server, __u32 rank, int err)
 	if (err == -EBADMSG)
 		return server_fail(server, MEETING_LEFT, rank,
 				   meeting_self_fail(self, err,
-						     "a message of rank %u, at %s, was altered on its way",
+						     "a message of rank %u, at %s, was altered in transit",
 						     rank, peer));
 	return server_fail(server, MEETING_LEFT, rank,
 			   meeting_self_fail(self, err, "rank %u, at %s, has left: %s", rank, peer,
