@@ -82,6 +82,38 @@ def test_dissector_names_what_packets_carry():
     equal(lua_table("reasons"), names(REASONS))
 
 
+def test_algorithms_that_only_some_groups_have_are_documented():
+    rows = [row for file in sorted((TREE / "kernel/core").glob("algo_*.c"))
+            for row in re.findall(r"^const struct coll_algorithm \w+ = \{(.*?)^\};",
+                                  file.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)]
+    assert len(rows) > 20, len(rows)
+    number_of = {identifier: number for number, (identifier, _) in ALGORITHMS.items()}
+    by_name = {number_of[re.search(r"\.algorithm\s*= COLLSOCK_(\w+)", row)[1]]
+               for row in rows if re.search(r"\.by_name\s*= true", row)}
+    told = re.search(r"`algorithms` \|.*; 0: all but ([\d, and]+) \|", read("Documentation/uapi.md"))
+    equal({int(number) for number in re.findall(r"\d+", told[1])}, by_name)
+
+
+def test_files_that_name_each_algorithm_are_those_to_be_changed_for_a_new_one():
+    pages = read("Documentation/changing.md")
+    section = pages[pages.index("## Algorithm for"):pages.index("## Operation")]
+    identifiers = [identifier for identifier, _ in ALGORITHMS.values()]
+    for path in sorted(TREE.glob("[klut]*/**/*")):
+        if not path.is_file() or "build" in path.parts or path.suffix in (".pyc", ".png"):
+            continue
+        text = re.sub(r"\\?-", "_", path.read_text(encoding="utf-8", errors="replace")).upper()
+        if all(re.search(rf"(?<![A-Z]){name}(?![A-Z])", text) for name in identifiers):
+            assert path.name in section, f"changing.md does not name {path.relative_to(TREE)}"
+
+
+def test_numbers_of_netlink_do_not_change():
+    pinned = {name: int(number) for name, number in
+              map(str.split, read("selftests/lib/netlink_numbers.txt").splitlines())}
+    found = collsock_netlink.NUMBERS
+    equal({name: found.get(name) for name in pinned}, pinned)
+    equal([name for name in found if name not in pinned], [])
+
+
 def test_tests_in_python_use_these_numbers():
     for numbers in OPERATIONS, TYPES, OPERATORS, ALGORITHMS:
         for number, (identifier, _) in numbers.items():
