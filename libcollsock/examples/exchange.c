@@ -19,6 +19,7 @@
 
 #define TEXT_BYTES 512
 #define PATIENCE_MS 60000	/* with ranks that start late */
+#define LATE_MS 2000		/* then it says for which rank it waits */
 #define LOOK_MS 50
 #define NS_PER_MS 1000000
 
@@ -97,6 +98,8 @@ static int await_one(const struct folder *f, __u32 rank, void *one, size_t bytes
 		err = read_one(f, rank, one, bytes);
 		if (err != -ENOENT)
 			return err;
+		if (waited_ms == LATE_MS)
+			warnx("rank %u: waiting for rank %u", f->rank, rank);
 		nanosleep(&look, NULL);
 	}
 	warnx("rank %u: rank %u is not there after %d s", f->rank, rank, PATIENCE_MS / 1000);
