@@ -5,9 +5,11 @@
 As a module:
 
     import collsock_plain as collsock
-    sock = collsock.join([("10.0.0.1", 0), ("10.0.0.2", 0)], rank=0, nonce=7)
+    sock = collsock.join([("10.0.0.1", 0), ("10.0.0.2", 0)], rank, nonce=never_used, key=key)
     collsock.barrier(sock)
     total, = collsock.allreduce(sock, [1.5])
+
+where never_used is the same number on all ranks, and no group with this key has had it before.
 
 As a program it runs these and others over the hosts of a file; try --help.
 """
