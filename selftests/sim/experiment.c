@@ -33,8 +33,12 @@ static const struct table {
 	  "Latency of a barrier, in us.",
 	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), LIST(4), LIST(0), ITERATIONS },
 	{ "multicast", exp_multicast,
-	  "Latency of a barrier, in us, spinning: without multicast and with it.",
-	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512), LIST(4), LIST(0), ITERATIONS },
+	  "Barriers without multicast and with it, by degree. work: of all CPUs, in us, sleeping;\n"
+	  "sleeping, spinning: latency, in us. late: hosts compute for up to this time before each;\n"
+	  "latency is then from the call of the last host.",
+	  LIST(2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024), LIST(4), LIST(0), ITERATIONS },
+	{ "multicast", exp_multicast, NULL,
+	  LIST(4, 8, 16, 64, 256), LIST(4), LIST(20, 100, 1000), ITERATIONS },
 	{ "first", exp_first,
 	  "Latency of the first barrier of a group, which opens its connections, and of a later one,\n"
 	  "in us, sleeping; connections of a host. static: a barrier in which each host exchanges\n"

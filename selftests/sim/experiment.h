@@ -202,6 +202,7 @@ struct exp_settings {
  * @running: programs that have not ended
  * @wrong: wrong results, errors, CPUs that did more than possible
  * @checked: correct results
+ * @called_ns: when the latest host called, by the lowest bit of the iteration
  */
 struct experiment {
 	struct exp_settings	settings;
@@ -212,12 +213,16 @@ struct experiment {
 	u32			running;
 	u32			wrong;
 	u64			checked;
+	u64			called_ns[2];
 };
 
 /* experiment_cpu.c: a program and its CPU */
 
 /* The program uses the CPU for this time, then takes the next step. */
 void exp_compute(struct exp_host *h, u64 ns, exp_step next);
+
+/* By how much a host is late in an iteration, at random. */
+u64 exp_late_ns(const struct exp_settings *s, u32 host, u32 iteration);
 
 /* Spin from now on, until softirq has run; exp_spun() then returns the time in ns. */
 void exp_spin(struct exp_host *h);

@@ -35,6 +35,15 @@ void exp_compute(struct exp_host *h, u64 ns, exp_step next)
 	world_at(&h->x->world, free_at(h) + ns, has_computed, h);
 }
 
+u64 exp_late_ns(const struct exp_settings *s, u32 host, u32 iteration)
+{
+	u64 state = s->seed;
+
+	state = world_random(&state) + host;
+	state = world_random(&state) + iteration;
+	return world_random(&state) % (s->late_us * NSEC_PER_USEC + 1);
+}
+
 void exp_spin(struct exp_host *h)
 {
 	h->state = EXP_SPINS;

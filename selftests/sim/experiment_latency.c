@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Hosts without delays: the latency of barriers, without and with an MPI, as in the paper
- * on the NIC-based barrier (§4.1, §4.2); that of a reduce, as in the paper on
+ * on the NIC-based barrier (§4.1, §4.2), and with multicast; that of a reduce, as in the paper on
  * application-bypass reduction (§VI.B); and the work of all CPUs together for an operation,
  * to be compared with the counted instructions.
  */
@@ -122,46 +122,6 @@ bool exp_barrier(const struct exp_choice *choice)
 	for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
 		s.hosts = *hosts;
 		right &= barrier_row(&s);
-	}
-	return right;
-}
-
-/* ---- multicast ---- */
-
-/* With multicast, by the number of children of a host */
-static const u8 multicast_degrees[] = { 2, 4, 8, 16 };
-
-static bool multicast_row(struct exp_settings *s)
-{
-	struct latency with = measure(s, EXP_COLLSOCK, barriers);
-	bool right = with.right;
-	struct exp_settings tree = *s;
-	u32 i;
-
-	printf("%5u %8.2f", s->hosts, with.us[1]);
-	tree.multicast = true;
-	tree.barrier = COLLSOCK_KARY;
-	for (i = 0; i < ARRAY_SIZE(multicast_degrees); i++) {
-		tree.degree = multicast_degrees[i];
-		with = measure(&tree, EXP_COLLSOCK, barriers);
-		right &= with.right;
-		printf(" %8.2f", with.us[1]);
-	}
-	printf("%s\n", right ? "" : "  WRONG");
-	return right;
-}
-
-bool exp_multicast(const struct exp_choice *choice)
-{
-	struct exp_settings s = choice->settings;
-	bool right = true;
-	const u32 *hosts;
-
-	printf("\n               ---------- with multicast ----------\n"
-	       "hosts  without degree 2        4        8       16\n");
-	for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
-		s.hosts = *hosts;
-		right &= multicast_row(&s);
 	}
 	return right;
 }
@@ -329,6 +289,100 @@ bool exp_work(const struct exp_choice *choice)
 			printf("%-18s %6u %8.1f %6.1f %8.1f %6.1f\n", programs[i].name, *hosts,
 			       us[EXP_COLLSOCK], sleeps[EXP_COLLSOCK], us[EXP_HOSTBASED],
 			       sleeps[EXP_HOSTBASED]);
+		}
+	return right;
+}
+
+/* ---- multicast ---- */
+
+/* Of the exchanges without multicast (0: the usual degree), and of the k-ary trees with it */
+static const struct {
+	bool	multicast;
+	u8	degree;
+} shapes[] = {
+	{ false, 0 }, { false, 4 },
+	{ true, 2 }, { true, 3 }, { true, 4 }, { true, 6 }, { true, 8 }, { true, 16 },
+};
+
+static void arrives(struct exp_host *h);
+
+static void has_met(struct exp_host *h)
+{
+	const struct experiment *x = h->x;
+
+	if (h->iteration > WARM_UP)
+		h->latency_ns += x->world.now - x->called_ns[h->iteration % 2];
+	arrives(h);
+}
+
+/* Another host may be one iteration ahead, but not two. */
+static void calls(struct exp_host *h)
+{
+	h->x->called_ns[h->iteration % 2] = h->x->world.now;
+	exp_operate(h, EXP_BARRIER, h->x->settings.spins, has_met);
+}
+
+/* Barriers of hosts that are late. */
+static void arrives(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+	u64 ns = exp_late_ns(s, h->id, h->iteration);
+
+	if (h->iteration++ == WARM_UP + s->iterations) {
+		exp_end(h);
+		return;
+	}
+	h->apart_ns += ns;
+	exp_compute(h, ns, calls);
+}
+
+static bool multicast_rows(const struct exp_settings *settings)
+{
+	const exp_step program = settings->late_us ? arrives : barriers;
+	double us[3][ARRAY_SIZE(shapes)], sleeps;
+	struct exp_settings s = *settings;
+	bool right = true;
+	u32 i, row;
+
+	for (i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct latency l;
+
+		s.multicast = shapes[i].multicast;
+		s.barrier = s.multicast ? COLLSOCK_KARY : settings->barrier;
+		s.degree = shapes[i].degree;
+		right &= work_of(&s, EXP_COLLSOCK, program, &us[0][i], &sleeps);
+		l = measure(&s, EXP_COLLSOCK, program);
+		right &= l.right;
+		us[1][i] = l.us[0];
+		us[2][i] = l.us[1];
+	}
+	for (row = 0; row < 3; row++) {
+		static const char *const names[] = { "work", "sleeping", "spinning" };
+
+		printf("%-8s %5u %5llu", names[row], s.hosts, (unsigned long long)s.late_us);
+		for (i = 0; i < ARRAY_SIZE(shapes); i++)
+			printf(" %7.*f", row ? 2 : 1, us[row][i]);
+		printf("%s\n", right ? "" : "  WRONG");
+	}
+	return right;
+}
+
+static const char multicast_heading[] = "\n"
+	"                     --- without --- -------------- with multicast ---------------\n"
+	"         hosts  late   usual       4       2       3       4       6       8      16";
+
+bool exp_multicast(const struct exp_choice *choice)
+{
+	struct exp_settings s = choice->settings;
+	const u32 *hosts, *late_us;
+	bool right = true;
+
+	puts(multicast_heading);
+	for (late_us = choice->late_us; *late_us != EXP_LIST_END; late_us++)
+		for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
+			s.hosts = *hosts;
+			s.late_us = *late_us;
+			right &= multicast_rows(&s);
 		}
 	return right;
 }

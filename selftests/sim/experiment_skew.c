@@ -18,15 +18,6 @@
 
 static void iterates(struct exp_host *h);
 
-static u64 late_ns(const struct exp_settings *s, u32 host, u32 iteration)
-{
-	u64 state = s->seed;
-
-	state = world_random(&state) + host;
-	state = world_random(&state) + iteration;
-	return world_random(&state) % (s->late_us * NSEC_PER_USEC + 1);
-}
-
 static void has_met(struct exp_host *h)
 {
 	h->apart_ns += h->used_ns;
@@ -64,7 +55,7 @@ static void iterates(struct exp_host *h)
 	if (h->iteration == WARM_UP + s->iterations)
 		exp_end(h);
 	else
-		exp_compute(h, late_ns(s, h->id, h->iteration++), reduces);
+		exp_compute(h, exp_late_ns(s, h->id, h->iteration++), reduces);
 }
 
 /* ---- what it costs ---- */
@@ -127,7 +118,7 @@ static double waiting_us(const struct exp_settings *s)
 
 	for (iteration = WARM_UP; iteration < WARM_UP + s->iterations; iteration++) {
 		for (i = 0; i < s->hosts; i++)
-			waits -= ready[i] = late_ns(s, i, iteration);
+			waits -= ready[i] = exp_late_ns(s, i, iteration);
 		for (k = 1; k < s->hosts; k *= 2)
 			for (i = 0; i + k < s->hosts; i += 2 * k)
 				ready[i] = max(ready[i], ready[i + k]);
