@@ -136,6 +136,51 @@ def check_first():
           "connections", all(row[3] < row[2] < row[6] for row in table), table)
 
 
+# ---- multicast ----
+
+# Exchanges without it, trees with it: the usual degree, and others
+SHAPES = "without", "without, 4", 2, 3, 4, 6, 8, 16
+FREE = [word for cost in ("post", "send", "receive", "timer", "sleep", "wake", "byte")
+        for word in ("--cost", f"{cost}=0")]
+
+
+def check_multicast():
+    def multicast(hosts, wire, *arguments):
+        """Figures by kind, hosts and lateness, then by shape."""
+        done = run("multicast", "--hosts", hosts, "--cost", f"wire={wire}", "--iterations", "20",
+                   *arguments)
+        table = {(kind, *map(int, row[:2])): dict(zip(SHAPES, row[2:]))
+                 for kind, *row in rows(done.stdout)}
+        check(f"barriers with multicast complete, wire={wire} {' '.join(arguments[:2])}",
+              done.returncode == 0 and {at[1] for at in table} == set(map(int, hosts.split(","))),
+              done.returncode, done.stdout)
+        return table
+
+    times = multicast("64", 1000, *FREE)["spinning", 64, 0]
+    check("where hosts cost nothing, a barrier of 64 takes four message times with multicast, and "
+          "six without", times[4] == 4 and times["without"] == 6, times)
+    short, long = multicast("8,16,64", 2000), multicast("8,16,64", 10000)
+    for hosts, share in (8, 0.7), (16, 0.52), (64, 0.38):
+        work = short["work", hosts, 0]
+        check(f"{hosts} hosts: with multicast it is {share:.0%} of the work at most, of any degree",
+              all(work[degree] < share * work["without"] for degree in SHAPES[2:]), work)
+    for kind in "sleeping", "spinning":
+        check(f"{kind}, hosts that arrive together: on a short wire multicast is slower",
+              all(1 < short[kind, hosts, 0][4] / short[kind, hosts, 0]["without"] < 1.25
+                  for hosts in (8, 16, 64)), short)
+        check(f"{kind}, on a long one it is quicker, but not with 8 hosts",
+              all((long[kind, hosts, 0][4] < long[kind, hosts, 0]["without"]) == (hosts > 8)
+                  for hosts in (8, 16, 64)), long)
+        check(f"{kind}, no other degree is quicker on a short wire",
+              all(short[kind, hosts, 0][4] == min(short[kind, hosts, 0][degree]
+                                                  for degree in SHAPES[2:])
+                  for hosts in (8, 16, 64)), short)
+    late = multicast("16,64", 2000, "--late", "100")
+    check("hosts that arrive apart: multicast is quicker on a short wire, too",
+          all(late[kind, hosts, 100][4] < 0.95 * late[kind, hosts, 100]["without"]
+              for kind in ("sleeping", "spinning") for hosts in (16, 64)), late)
+
+
 # ---- which algorithm ----
 
 # In a soak more hosts and lengths
@@ -208,6 +253,7 @@ def main():
     check_arrival()
     check_programs()
     check_first()
+    check_multicast()
     check_algorithms()
     check_counts()
     print(f"1..{tests}")
