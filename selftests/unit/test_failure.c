@@ -188,6 +188,18 @@ TEST_F(net, probing_detects_a_disagreement_about_the_operation)
 	EXPECT_EQ(EPROTO, self->n.ranks[4].ops[3].error);
 }
 
+/* Their messages have one length and go along the same edges. */
+TEST_F(net, different_operations_of_one_number_are_not_combined)
+{
+	s64 v = 1;
+
+	begin(_metadata, &self->n, 2);
+	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 1, &v));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 1, COLLSOCK_INT64, COLLSOCK_MAX, 1, &v));
+	ends_with(_metadata, &self->n, 0, 3, EPROTO, 1);
+	ends_with(_metadata, &self->n, 1, 3, EPROTO, 0);
+}
+
 TEST_F(net, errors_are_held_until_they_have_settled)
 {
 	u64 left;
@@ -633,6 +645,61 @@ TEST_F(net, a_member_that_speaks_another_version_ends_the_group_and_is_named)
 	EXPECT_EQ(EPROTO, self->n.ranks[0].ops[3].error);
 	EXPECT_EQ(1, self->n.ranks[0].ops[3].failed_rank);
 	EXPECT_EQ(COLL_REASON_VERSION, unit_group(&self->n, 0)->failure.what.reason);
+}
+
+/* Of host 1 to host 0: a goodbye that operations beyond @last cannot complete, and why */
+static void say_goodbye(struct unit_network *n, u64 last, u32 rank, u32 reason)
+{
+	struct coll_peer *peer = unit_peer(n, 1, 0);
+	const struct coll_body body = {
+		.type			= COLL_PACKET_GOODBYE,
+		.number			= ++peer->send.number,
+		.operation		= last,
+		.done			= last,
+		.credit			= last,
+		.signature.root		= rank,
+		.signature.count	= reason,
+	};
+	struct world_packet *p = world_packet_new(coll_wire_bytes(&body));
+
+	coll_wire_write(p->data, &peer->conn.tx, &body);
+	p->from = 1;
+	p->to = 0;
+	world_inject(&n->world, p);
+	unit_run(n, 200 * NSEC_PER_USEC);
+}
+
+/* Later modules may have other reasons, among them some that name a rank of the receiver. */
+TEST_F(net, a_goodbye_that_is_not_understood_means_that_its_sender_has_left)
+{
+	static const struct {
+		u32	rank;
+		u32	reason;
+	} goodbyes[] = {
+		{ 0, COLL_REASONS }, { 2, COLL_REASONS }, { 0, 9 }, { 0, ~0U },
+		{ 3, COLL_REASON_SILENT },
+	};
+	static const u32 host_of_rank[] = { 0, 1, 1 };
+	const struct coll_group *g;
+	u32 k, op;
+
+	for (k = 0; k < ARRAY_SIZE(goodbyes); k++) {
+		unit_network_place(&self->n, host_of_rank, 3, seed_start());
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		for (op = 0; op < 3; op++)
+			sum_all(_metadata, &self->n, op);
+		unit_run(&self->n, SECOND);
+		say_goodbye(&self->n, 3, goodbyes[k].rank, goodbyes[k].reason);
+		g = unit_group(&self->n, 0);
+		ASSERT_TRUE(g->failure.known);
+		EXPECT_EQ(COLL_REASON_LEFT, g->failure.what.reason);
+		sum_all(_metadata, &self->n, 3);
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+		ends_with(_metadata, &self->n, 0, 4, ECONNRESET, 1);
+		EXPECT_FALSE(g->failure.terminal);
+		EXPECT_EQ(0, g->stats.invalid);
+		unit_network_free(&self->n);
+	}
 }
 
 /* What host 1 sent last to host 0. */

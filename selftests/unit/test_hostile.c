@@ -158,6 +158,74 @@ TEST_F(net, a_packet_for_timewait_is_not_read_before_its_length_and_source_are_c
 	free(unreadable - 2);
 }
 
+/* A message about a barrier of the group that begin() makes */
+static struct coll_body barrier_body(u64 operation, u8 round)
+{
+	return (struct coll_body) {
+		.type			= COLL_PACKET_MESSAGE,
+		.operation		= operation,
+		.done			= 2,
+		.credit			= 2,
+		.round			= round,
+		.signature.operation	= COLLSOCK_BARRIER,
+		.signature.algorithm	= COLLSOCK_DISSEMINATION,
+		.signature.degree	= 2,
+	};
+}
+
+/* Host 0 receives from host 3 in the first round, and from host 2 in the second. */
+TEST_F(net, a_message_that_the_schedule_does_not_have_is_invalid)
+{
+	static const struct {
+		u32	from;
+		u8	round;
+	} others[] = {
+		{ 1, 0 }, { 1, 1 }, { 2, 0 }, { 3, 1 }, { 3, 2 }, { 2, 255 },
+	};
+	const struct collsock_stats *stats;
+	struct coll_body body;
+	u64 received;
+	u32 i;
+
+	begin_attack(_metadata, &self->n, 4);
+	stats = &unit_group(&self->n, 0)->stats;
+	received = stats->messages_received;
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		body = barrier_body(3, others[i].round);
+		receive(_metadata, &self->n, others[i].from, 0, &body);
+		EXPECT_EQ(i + 1, stats->invalid)
+			TH_LOG("host %u, round %u", others[i].from, others[i].round);
+	}
+	EXPECT_EQ(received, stats->messages_received);
+	body = barrier_body(3, 0);
+	receive(_metadata, &self->n, 3, 0, &body);
+	EXPECT_EQ(received + 1, stats->messages_received);
+}
+
+TEST_F(net, a_message_beyond_the_window_is_neither_stored_nor_acknowledged)
+{
+	const struct coll_peer *peer;
+	struct coll_body body;
+	struct coll_group *g;
+	u64 accepted, early;
+
+	begin_attack(_metadata, &self->n, 2);
+	g = unit_group(&self->n, 1);
+	early = g->stats.early;
+	peer = unit_peer(&self->n, 1, 0);
+	accepted = peer->recv.accepted;
+	body = barrier_body(g->window.oldest + g->window.size, 0);
+	receive(_metadata, &self->n, 0, 1, &body);
+	EXPECT_EQ(1, g->stats.beyond_window);
+	EXPECT_EQ(early, g->stats.early);
+	EXPECT_EQ(accepted, peer->recv.accepted);
+	body.operation--;
+	receive(_metadata, &self->n, 0, 1, &body);
+	EXPECT_EQ(early + 1, g->stats.early);
+	EXPECT_EQ(next_number, peer->recv.accepted);
+}
+
 static int broadcast(struct unit_network *n, u32 rank, u8 algorithm, u32 count,
 		     const void *payload)
 {

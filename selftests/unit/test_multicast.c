@@ -39,6 +39,12 @@ static bool lose_to_1(const struct world_packet *p)
 	return p->to == 1;
 }
 
+/* The last of seven hosts in a tree of degree 2 has host 2 above it, and that the source. */
+static bool lose_but_to_6(const struct world_packet *p)
+{
+	return p->to != 6;
+}
+
 /* ---- groups ---- */
 
 static void describe(struct unit_network *n, u32 hosts, u8 degree)
@@ -285,6 +291,17 @@ TEST_F(net, where_no_copy_arrives_its_source_pauses_longer_and_longer)
 	learn(_metadata, &self->n);
 	barriers(_metadata, &self->n, 10);
 	EXPECT_EQ(10 * 7, unicast);
+}
+
+/* What one host remarks is passed up to a source that is no neighbour of it. */
+TEST_F(net, a_source_goes_on_for_one_host_at_the_bottom_of_the_tree)
+{
+	make(_metadata, &self->n, 7, 2);
+	copy_lost = lose_but_to_6;
+	barriers(_metadata, &self->n, 100);
+	EXPECT_EQ(100, unit_group(&self->n, 0)->stats.copies_sent);
+	EXPECT_LE(100 - LEARNED, unit_group(&self->n, 6)->stats.copies_received);
+	expect_settled(_metadata, &self->n);
 }
 
 /* ---- long vectors ---- */

@@ -256,26 +256,33 @@ TEST(what_is_sent_to_all_names_no_receiver_and_acknowledges_nothing)
 	EXPECT_FALSE(multicast_formed(&u, 1, 0, COLL_WIRE_ALL, COLL_FLAG_ACK));
 }
 
+static const struct coll_position position = {
+	.operation = 0x1112131415161718, .bits = 5, .first = 0x2122, .round = 9,
+};
+
+static u8 *position_packet(struct unit_wire *u)
+{
+	u8 payload[COLL_WIRE_POSITION];
+	const struct coll_body body = {
+		.type = COLL_PACKET_ACK, .number = 1, .operation = 3, .acknowledges = true,
+		.flags = COLL_FLAG_POSITION, .payload = payload, .payload_bytes = sizeof(payload),
+	};
+
+	barrier_packet(u);
+	coll_wire_write_position(payload, &position);
+	u->bytes = coll_wire_bytes(&body);
+	coll_wire_write(u->packet, &u->side, &body);
+	return u->packet;
+}
+
 TEST(a_position_is_read_as_it_was_written_and_only_acknowledgments_have_one)
 {
-	const struct coll_position position = {
-		.operation = 0x1112131415161718, .bits = 5, .first = 0x2122, .round = 9,
-	};
-	struct coll_body body = {
-		.type = COLL_PACKET_ACK, .number = 1, .operation = 3, .acknowledges = true,
-		.flags = COLL_FLAG_POSITION, .payload_bytes = COLL_WIRE_POSITION,
-	};
 	static struct unit_wire u;
 	struct coll_position read;
-	u8 payload[COLL_WIRE_POSITION];
+	struct coll_body body;
 
-	barrier_packet(&u);
-	coll_wire_write_position(payload, &position);
-	body.payload = payload;
-	u.bytes = coll_wire_bytes(&body);
-	coll_wire_write(u.packet, &u.side, &body);
+	position_packet(&u);
 	ASSERT_TRUE(coll_wire_formed(u.packet, u.bytes));
-	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes - 1));
 	coll_wire_read_body(u.packet, u.bytes, &body);
 	ASSERT_TRUE(body.flags & COLL_FLAG_POSITION);
 	coll_wire_read_position(body.payload, &read);
@@ -288,6 +295,22 @@ TEST(a_position_is_read_as_it_was_written_and_only_acknowledgments_have_one)
 	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_ACK;
 	u.packet[35] = COLL_FLAG_POSITION;
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes));
+}
+
+TEST(a_packet_with_a_position_is_checked_as_one_without)
+{
+	static struct unit_wire u;
+
+	position_packet(&u);
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes - 1)) TH_LOG("a byte less");
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes + 1)) TH_LOG("a byte more");
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes + 8)) TH_LOG("a word more");
+	memset(position_packet(&u) + 20, 0, 4);
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("incarnation 0");
+	memset(position_packet(&u) + 40, 0, 8);
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("packet 0");
+	position_packet(&u)[28] = 1;
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("with an epoch");
 }
 
 TEST(remarks_that_are_not_known_are_ignored)
@@ -318,14 +341,20 @@ TEST(types_and_parts_that_are_not_known_and_other_versions_are_told_apart)
 	EXPECT_FALSE(coll_wire_unknown(u.packet, u.bytes));
 }
 
+/* Of a packet that is too short nothing is read beyond its end. */
 TEST(an_impossible_length_is_refused)
 {
 	static struct unit_wire u;
+	u8 *beginning;
 	u32 bytes;
 
 	barrier_packet(&u);
-	for (bytes = 0; bytes < COLL_WIRE_MIN; bytes++)
-		EXPECT_FALSE(coll_wire_formed(u.packet, bytes));
+	for (bytes = 0; bytes < COLL_WIRE_MIN; bytes++) {
+		beginning = malloc(bytes);
+		memcpy(beginning, u.packet, bytes);
+		EXPECT_FALSE(coll_wire_formed(beginning, bytes));
+		free(beginning);
+	}
 	EXPECT_TRUE(coll_wire_formed(u.packet, COLL_WIRE_MAX));
 	EXPECT_FALSE(coll_wire_formed(u.packet, COLL_WIRE_MAX + 1));
 }
