@@ -102,10 +102,10 @@ static void tell(struct __test_metadata *_metadata, const char *what, const stru
 
 /*
  * A message that is lost twice at the end leaves the link idle, so groups differ. A soak of 20
- * has 2,000.
+ * has 10,000.
  */
 #define GROUPS		6
-#define GROUPS_OF_SOAK	100
+#define GROUPS_OF_SOAK	500
 
 TEST_F_TIMEOUT(net, sixty_four_senders_use_the_link_and_send_little_twice, 1200)
 {
