@@ -83,6 +83,9 @@ ADVICE = {
                   "lower window first, which multiplies it, then max_bytes",
     errno.EDQUOT: "the groups of this user have all the memory they may (collsock user): lower "
                   "window first, which multiplies it, then max_bytes",
+    errno.ENOBUFS: "as many operations as the group's window are under way or unread: wait for "
+                   "one; or this host may join no other multicast address "
+                   "(net.ipv4.igmp_max_memberships)",
     errno.ENFILE: "too many groups or files here: see collsock group, collsock get max_groups",
     errno.EMFILE: "this user has all the groups it may (collsock user), or this process all files",
 }
