@@ -19,13 +19,19 @@ ENDS = "core_nh_siphash_copy", "core_nh_siphash"
 BOUND = 40
 
 
-def instructions_of_macs():
-    """By end, what the MAC of the default takes for each double of a payload."""
+def instructions_of(*candidates):
+    """Those of the MAC of a packet, by candidates for it and bytes of payload."""
     if not shutil.which("valgrind"):
         sys.exit("bench: install valgrind, which counts the instructions of the MAC alone")
-    counted = subprocess.run([HERE / "mac", *ENDS], stdout=subprocess.PIPE, text=True, check=True)
+    counted = subprocess.run([HERE / "mac", *candidates], stdout=subprocess.PIPE, text=True,
+                             check=True)
     (_, *lengths), *rows = map(str.split, counted.stdout.splitlines())
-    costs = {name: dict(zip(map(int, lengths), map(int, row))) for name, *row in rows}
+    return {name: dict(zip(map(int, lengths), map(int, row))) for name, *row in rows}
+
+
+def instructions_of_macs():
+    """By end, what the MAC of the default takes for each double of a payload."""
+    costs = instructions_of(*ENDS)
     few, many = FEW * DOUBLE_BYTES, MANY * DOUBLE_BYTES
     return [(costs[end][many] - costs[end][few]) / (MANY - FEW) for end in ENDS]
 

@@ -5,7 +5,8 @@
  * block of these bytes for each rank, allgather, allgatherv (of rank 0 half as long), gather,
  * scatter and reduce_scatter_block, and those with a root, or an allreduce, followed by a barrier,
  * as bcast+barrier; every rank is the root in turn. Rank 0 prints one JSON object: medians and
- * means in nanoseconds, averaged over the ranks, and the idle time of rank 0's machine in each.
+ * means in nanoseconds, averaged over the ranks, the idle time of rank 0's machine in each, and the
+ * packets and bytes that each rank's host sends for it, added up.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #define MOST_WARM_UP 300
 #define MOST_BYTES 65536
 #define MOST_RANKS 64
+#define DEVICE "eth0"
 #define NS_PER_S 1e9
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -160,12 +162,17 @@ static int compare(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-static double average(double value)
+static double total(double value)
 {
 	double sum;
 
 	PMPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	return sum / size;
+	return sum;
+}
+
+static double average(double value)
+{
+	return total(value) / size;
 }
 
 /* Idle time of all processors together, in seconds */
@@ -180,28 +187,59 @@ static double idle(void)
 	return seconds;
 }
 
+struct sent {
+	double	packets;
+	double	bytes;
+};
+
+/* By this host, since it began */
+static struct sent sent(void)
+{
+	FILE *file = fopen("/proc/self/net/dev", "r");
+	struct sent sent = { };
+	char line[512];
+
+	if (!file)
+		fail("/proc/self/net/dev", "cannot be read");
+	while (fgets(line, sizeof(line), file))
+		/* What it has received comes first */
+		if (sscanf(line, " " DEVICE ": %*s %*s %*s %*s %*s %*s %*s %*s %lf %lf",
+			   &sent.bytes, &sent.packets) == 2)
+			break;
+	fclose(file);
+	return sent;
+}
+
 static void measure(const char *word, int iterations, double *times)
 {
 	const struct operation *operation = find(word);
 	int i, count = bytes_of(word, operation) / sizeof(double);
-	double begin, first, idle_before, median, mean;
+	double begin, first, idle_before, median, mean, packets, bytes;
+	struct sent before, after;
 
 	for (i = 0; i < iterations && i < MOST_WARM_UP; i++)
 		run(operation, count, i % size);
 	idle_before = idle();
+	before = sent();
 	first = MPI_Wtime();
 	for (i = 0; i < iterations; i++) {
 		begin = MPI_Wtime();
 		run(operation, count, i % size);
 		times[i] = MPI_Wtime() - begin;
 	}
-	mean = average((MPI_Wtime() - first) / iterations);
+	mean = (MPI_Wtime() - first) / iterations;
+	after = sent();
+	mean = average(mean);
 	idle_before = idle() - idle_before;
+	packets = total(after.packets - before.packets) / iterations;
+	bytes = total(after.bytes - before.bytes) / iterations;
 	qsort(times, iterations, sizeof(*times), compare);
 	median = average(times[iterations / 2]);
-	if (!rank)
-		printf("\"%s\": {\"p50_ns\": %.0f, \"mean_ns\": %.0f, \"idle_ns\": %.0f}", word,
-		       median * NS_PER_S, mean * NS_PER_S, idle_before / iterations * NS_PER_S);
+	if (rank)
+		return;
+	printf("\"%s\": {\"p50_ns\": %.0f, \"mean_ns\": %.0f, \"idle_ns\": %.0f", word,
+	       median * NS_PER_S, mean * NS_PER_S, idle_before / iterations * NS_PER_S);
+	printf(", \"packets\": %.2f, \"bytes\": %.1f}", packets, bytes);
 }
 
 int main(int argc, char **argv)
