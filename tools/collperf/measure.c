@@ -33,11 +33,7 @@ static __u64 percentile(const __u64 *sorted, unsigned long count, unsigned int p
 	return sorted[(count * percent + 99) / 100 - 1];
 }
 
-/*
- * In an operation with a root, or a scan, some hosts do not wait. A barrier after it keeps them
- * from running ahead.
- */
-static void run_in_step(const struct options *options, const struct work *work)
+void measure_in_step(const struct options *options, const struct work *work)
 {
 	work->operation(work->context);
 	if (options_runs_ahead(options->operation))
@@ -73,7 +69,7 @@ void measure_warm_up(const struct options *options, const struct work *work)
 	unsigned long i;
 
 	for (i = 0; i < options->warm_up; i++)
-		run_in_step(options, work);
+		measure_in_step(options, work);
 }
 
 /*
@@ -97,7 +93,7 @@ static __u64 measure_stretch(unsigned long count, const struct options *options,
 	unsigned long i;
 
 	for (i = 0; i < count; i++)
-		run_in_step(options, work);
+		measure_in_step(options, work);
 	return now_ns() - begin;
 }
 
@@ -116,8 +112,8 @@ void measure(struct figures *figures, const struct options *options, const struc
 			 * All hosts have returned, and delayed acknowledgments have been
 			 * sent
 			 */
-			run_in_step(options, work);
-			run_in_step(options, work);
+			measure_in_step(options, work);
+			measure_in_step(options, work);
 			if (count > STRETCH)
 				count = STRETCH;
 		}
@@ -126,13 +122,13 @@ void measure(struct figures *figures, const struct options *options, const struc
 		 * No host continues, which would be work, too, before all have read the
 		 * clock
 		 */
-		run_in_step(options, work);
+		measure_in_step(options, work);
 	}
 	figures->mean_ns = (double)sum_ns / options->iterations;
 	if (options->mean_only)
 		return;
 	measure_each(figures, options, work);
-	run_in_step(options, work);
+	measure_in_step(options, work);
 }
 
 void measure_print_head(const struct options *options, const char *program)

@@ -36,6 +36,12 @@ struct work {
 
 /* Every host must make the same calls. */
 
+/*
+ * Run the operation. In one with a root, or a scan, some hosts do not wait: a barrier after it
+ * keeps them from running ahead.
+ */
+void measure_in_step(const struct options *options, const struct work *work);
+
 /* Run the operation as often as @options say, before it is measured. */
 void measure_warm_up(const struct options *options, const struct work *work);
 

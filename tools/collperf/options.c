@@ -374,9 +374,6 @@ static void check_computes(const struct options *options)
 	if ((options->steps && options->percents) || options->shuffle ||
 	    options->skew_us != NO_SKEW)
 		errx(EXIT_USAGE, "--steps, --efficiency, --skew, --shuffle: only one of them");
-	if (options_runs_ahead(options->operation))
-		errx(EXIT_USAGE,
-		     "--steps, --efficiency: only operations in which all hosts wait for each other");
 }
 
 /* Set defaults that depend on other options. */

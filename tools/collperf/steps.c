@@ -63,7 +63,7 @@ static double run_us(const struct steps *s)
 	for (i = 0; i < s->options->iterations; i++)
 		for (step = 0; step < s->count; step++) {
 			compute(step_us(s, step, i) * s->rounds_per_us);
-			s->work->operation(s->work->context);
+			measure_in_step(s->options, s->work);
 		}
 	all = now_us() - begin;
 	/* No host continues, which would be work, too, before all have read the clock */
