@@ -16,8 +16,6 @@ OPERATIONS = {
                   "algorithm": ("--algorithm", "exchange")},
 }
 ADDRESSES = {"UDP": "239.7.7.7", "Ethernet": "03:00:00:00:00:01"}
-# Those in which all hosts wait for each other
-COMPUTING = "barrier", "allreduce"
 # How many times fewer instructions than the host-based program it takes with multicast: the goals,
 # and the least that is accepted, by hosts. That is a little less than what is recorded, which
 # misses most goals; boots differ by up to 3 %
@@ -66,7 +64,7 @@ def computing():
     return lone_computing("multicast-computing", [
         ([operation, bearer, name], hosts,
          arguments_of(operation, bearer, name == "multicast"), {"bridge": True})
-        for hosts in HOSTS for operation in COMPUTING for bearer in BEARERS
+        for hosts in HOSTS for operation in OPERATIONS for bearer in BEARERS
         for name in ("multicast", "tree")])
 
 
@@ -93,9 +91,8 @@ operation             hosts  bearer    multicast  computing  without  computing"
         for bearer in BEARERS:
             line = f"{operation:21}{hosts:6}  {bearer:9}"
             for name, width in ("multicast", 10), ("tree", 9):
-                late = with_computation.get((operation, bearer, name, hosts))
                 line += f"{row[bearer, name, 'lone']:{width}.2f}"
-                line += f"{'' if late is None else format(late, '.2f'):>11}"
+                line += f"{with_computation[operation, bearer, name, hosts]:11.2f}"
             print(line)
 
 
