@@ -16,8 +16,9 @@ import time
 
 from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink, NetlinkError
 from collsock_test import (
-    Child, Descriptor, Failed, Group, at_least, at_most, command, equal, eventually, libc, main,
-    netlink_on, rank_on, read_file, test, tunables, until_nothing_lingers, write_file)
+    BROADCAST, INT64, KARY, Child, Descriptor, Failed, Group, at_least, at_most, command, equal,
+    eventually, libc, main, netlink_on, rank_on, read_file, test, tunables, until_nothing_lingers,
+    write_file)
 from kprobes import recorded
 
 TRACING = "/sys/kernel/tracing"
@@ -27,6 +28,8 @@ SO_RCVBUFFORCE = 33
 REAL_TIME = "/proc/sys/kernel/sched_rt_runtime_us"
 TURN = 64  # EVENT_QUEUE_TURN
 THREADS = 16
+CHILDREN = 64
+BATCH = 16  # of netlink_dump.c
 LOOKER = "looker"
 
 
@@ -126,10 +129,10 @@ def rests(what, most, child=None):
     return looks
 
 
-def group_of_many_hosts():
+def group_of_many_hosts(**fields):
     rank = rank_on(1)
-    rank.join(Descriptor([1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(2000)]),
-              0)
+    rank.join(Descriptor([1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(2000)],
+                         **fields), 0)
     return rank
 
 
@@ -137,6 +140,41 @@ def group_of_many_hosts():
 def who_looks_without_privilege_rests_most_of_the_time():
     with contextlib.closing(group_of_many_hosts()):
         rests("CMD_HOST_GET", 0.3)
+
+
+@contextlib.contextmanager
+def looks_at_a_time(function):
+    """Yields a function that tells, for each lock of the module that this process took, how often a
+    function was called until the next one."""
+    with recorded("p:locked _raw_spin_lock_bh caller=$stack0:symbol", f"p:told collsock:{function}",
+                  only=f"common_pid == {os.getpid()}") as trace:
+        yield lambda: [section.count(" told: ") for section in re.split(
+            r" locked: .*\[collsock\]", trace())[1:]]
+
+
+@test
+def a_look_holds_the_lock_of_a_group_for_a_few_things():
+    """However many it has"""
+    with contextlib.ExitStack() as stack:
+        with tunables(max_memory_kib=1 << 20):
+            rank = stack.enter_context(contextlib.closing(group_of_many_hosts(
+                placement=[0] * CHILDREN + list(range(1, 2001)), window=64, degree=CHILDREN,
+                max_bytes=8)))
+        # To its children; the others wait for the other ranks of this host
+        rank.post(bytes(8), operation=BROADCAST, type=INT64, op=0, count=1, algorithm=KARY)
+        for _ in range(63):
+            rank.post(send_flags=socket.MSG_DONTWAIT, algorithm=KARY)
+        netlink = stack.enter_context(netlink_on(1))
+        for what, most in (("host", BATCH), ("rank", BATCH), ("peer", BATCH), ("operation", 1)):
+            with looks_at_a_time(f"coll_report_{what}") as counts:
+                netlink.all(what)
+                told = counts()
+            print(f"# {sum(told)} times {what}, {len(told)} locks")
+            at_least(f"{what}: told of", sum(told), CHILDREN - 1)
+            at_most(f"{what}: at a time", max(told), most)
+        with looks_at_a_time("coll_report_state") as counts:
+            rank.net_stats()
+            equal("locks for the counters of the namespace", counts(), [])
 
 
 def look_as_many_users(line, *arguments):
