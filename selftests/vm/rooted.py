@@ -89,7 +89,7 @@ def a_broadcast_passes_hosts_whose_ranks_have_not_posted():
     one_result(group[7], integers(42))
     for number in (1, 2, 3, 4, 5, 6):
         eventually(f"messages that have come to {number}",
-                   group[number].stats().messages_received.__int__, 1)
+                   lambda rank=group[number]: rank.stats().messages_received, 1)
         group[number].post(**broadcast_fields(0))
         one_result(group[number], integers(42))
     one_result(group[0], b"")
