@@ -38,7 +38,7 @@ int pmi_open(struct pmi **made, __u32 timeout_ms, __u32 exchange_ms, char *text,
 __u32 pmi_rank(const struct pmi *pmi);
 __u32 pmi_ranks(const struct pmi *pmi);
 
-/* What the launcher calls the job; another at each start */
+/* What the launcher calls the job: the same on all ranks */
 const char *pmi_job(const struct pmi *pmi);
 
 /* A collsock_exchange. Return: 0; -ETIMEDOUT if not all ranks have called; or as pmi_open() */

@@ -38,7 +38,7 @@ int pmix_open(struct pmix **made, __u32 timeout_ms, __u32 exchange_ms, char *tex
 __u32 pmix_rank(const struct pmix *pmix);
 __u32 pmix_ranks(const struct pmix *pmix);
 
-/* What the launcher calls the job; another at each start */
+/* What the launcher calls the job: the same on all ranks */
 const char *pmix_job(const struct pmix *pmix);
 
 /*
