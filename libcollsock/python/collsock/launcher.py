@@ -15,6 +15,7 @@ from .error import CollectiveError
 
 TEXT_BYTES = 512
 NUMBERS = {backends.AUTO: 0, backends.KERNEL: 1, backends.USER: user.BACKEND_USER}
+LOOK_SECONDS = 0.2
 NO_LAUNCHER = ("COLLSOCK_REQUEST is not set: start with collsock run --local N on one machine, or on "
                "each of several with -H HOST,HOST...; with other launchers (srun, mpiexec, torchrun)")
 
@@ -81,7 +82,9 @@ class Joining(threading.Thread):
     def result(self) -> ctypes.c_void_p:
         """What the library calls the rank, when the call has ended. (After join() was interrupted,
         Python 3.11 holds that the thread has ended.)"""
-        self.ended.wait()
+        # The kernel may give a signal to the library's thread, which does not wake this one.
+        while not self.ended.wait(LOOK_SECONDS):
+            pass
         if self.error:
             text = self.text.value.decode(errors="replace") or os.strerror(self.error)
             if self.failed_rank.value != layout.NO_RANK:
