@@ -82,6 +82,15 @@ def test_every_algorithm_gives_the_right_result():
             check(operation, size)
 
 
+def test_algorithm_that_the_operation_does_not_have_is_refused():
+    for operation, has in ALGORITHMS.items():
+        for algorithm in {name for names in ALGORITHMS.values() for name in names} - set(has):
+            failed = run(1, "--operation", operation, "--algorithm", algorithm)
+            assert [status for status, _ in failed] == [2], (operation, algorithm, failed)
+            named = failed[0][1].split(f"{operation} has only ")[1].strip().split(", ")
+            assert sorted(named) == sorted(("auto", *has)), failed
+
+
 def test_auto_is_an_algorithm_of_each_operation():
     for operation in ALGORITHMS:
         failed = run(3, "--operation", operation, "--algorithm", "auto")

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../kernel/core/registry.h"
 #include "number.h"
 #include "options.h"
 
@@ -23,8 +24,6 @@
 static const char *const algorithm_names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
 static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 const char *options_algorithm_name(int algorithm)
 {
 	return algorithm_names[algorithm];
@@ -35,26 +34,14 @@ const char *options_operation_name(unsigned int operation)
 	return operation_names[operation];
 }
 
-static bool options_rooted(unsigned int operation)
-{
-	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST ||
-	       operation == COLLSOCK_GATHER || operation == COLLSOCK_SCATTER;
-}
-
-/* Does some host receive the blocks of all? */
-static bool options_gathers(unsigned int operation)
-{
-	return operation == COLLSOCK_ALLGATHER || operation == COLLSOCK_GATHER;
-}
-
 bool options_moves_blocks(unsigned int operation)
 {
-	return options_gathers(operation) || operation == COLLSOCK_SCATTER;
+	return coll_operation_moves(operation);
 }
 
 bool options_has_blocks(unsigned int operation)
 {
-	return options_moves_blocks(operation) || operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
+	return coll_operations[operation].blocks;
 }
 
 unsigned int options_vector(const struct options *options)
@@ -63,14 +50,9 @@ unsigned int options_vector(const struct options *options)
 							options->count;
 }
 
-static bool options_scans(unsigned int operation)
-{
-	return operation == COLLSOCK_SCAN || operation == COLLSOCK_EXSCAN;
-}
-
 bool options_runs_ahead(unsigned int operation)
 {
-	return options_rooted(operation) || options_scans(operation);
+	return coll_operations[operation].rooted || coll_operations[operation].prefix;
 }
 
 unsigned int options_parse_name(const char *option, const char *name, const char *const *names,
@@ -92,12 +74,14 @@ unsigned int options_parse_name(const char *option, const char *name, const char
 
 static unsigned int parse_operation(const char *name)
 {
-	return options_parse_name("--operation", name, operation_names, COUNT(operation_names));
+	return options_parse_name("--operation", name, operation_names,
+				  ARRAY_SIZE(operation_names));
 }
 
 static unsigned int parse_algorithm(const char *name)
 {
-	return options_parse_name("--algorithm", name, algorithm_names, COUNT(algorithm_names));
+	return options_parse_name("--algorithm", name, algorithm_names,
+				  ARRAY_SIZE(algorithm_names));
 }
 
 static const struct option shared[] = {
@@ -283,71 +267,58 @@ static void find_hosts(struct options *options, unsigned int default_port)
 						   hosts_find_local(&options->hosts);
 }
 
-static void check_degree(const struct options *options)
+static void check_algorithm(const struct options *options)
 {
-	int algorithm = options->algorithm;
+	unsigned int i;
 
-	if (options->degree && (algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_FLAT ||
-				algorithm == COLLSOCK_MCS || algorithm == COLLSOCK_HALVING ||
-				algorithm == COLLSOCK_HILLIS_STEELE))
-		errx(EXIT_USAGE, "--degree: --algorithm %s has none",
-		     options_algorithm_name(algorithm));
-	if (algorithm != COLLSOCK_KARY && options->degree > COLLSOCK_MAX_EXCHANGE_DEGREE)
-		errx(EXIT_USAGE, "--degree %u: without --algorithm kary at most %u",
-		     options->degree, COLLSOCK_MAX_EXCHANGE_DEGREE);
+	if (options->algorithm == COLLSOCK_AUTO ||
+	    coll_registry_find(options->operation, options->algorithm))
+		return;
+	fprintf(stderr, "%s: --algorithm %s: operation %s has only auto",
+		program_invocation_short_name, options_algorithm_name(options->algorithm),
+		options_operation_name(options->operation));
+	for (i = 0; i < ARRAY_SIZE(algorithm_names); i++)
+		if (coll_registry_find(options->operation, i))
+			fprintf(stderr, ", %s", algorithm_names[i]);
+	fputc('\n', stderr);
+	exit(EXIT_USAGE);
 }
 
-/* Those that move blocks have one algorithm each. */
-static void check_blocks(const struct options *options)
+static void check_degree(const struct options *options)
 {
-	int only = options->operation == COLLSOCK_ALLGATHER ? COLLSOCK_DISSEMINATION :
-							      COLLSOCK_BINOMIAL;
+	const struct coll_algorithm *row = coll_registry_find(options->operation,
+							      options->algorithm);
+	unsigned int most = row ? row->most_degree : COLLSOCK_MAX_EXCHANGE_DEGREE;
 
-	if (options->algorithm != COLLSOCK_AUTO && options->algorithm != only)
-		errx(EXIT_USAGE, "--algorithm: %s has %s alone",
-		     options_operation_name(options->operation), options_algorithm_name(only));
+	if (options->degree && !most)
+		errx(EXIT_USAGE, "--degree: --algorithm %s has none",
+		     options_algorithm_name(options->algorithm));
+	if (options->degree > most)
+		errx(EXIT_USAGE, "--degree %u: with --algorithm %s at most %u", options->degree,
+		     options_algorithm_name(options->algorithm), most);
 }
 
 /* Checked here because JOIN would report most of it only as EINVAL. */
 static void check_operation(const struct options *options)
 {
-	bool rooted = options_rooted(options->operation);
-	int algorithm = options->algorithm;
-
-	if (algorithm == COLLSOCK_DISSEMINATION && options->operation != COLLSOCK_BARRIER &&
-	    options->operation != COLLSOCK_ALLGATHER)
-		errx(EXIT_USAGE,
-		     "dissemination covers some hosts twice: only for a barrier or allgather");
-	if (options_moves_blocks(options->operation))
-		check_blocks(options);
-	if (algorithm == COLLSOCK_EXCHANGE && rooted)
-		errx(EXIT_USAGE,
-		     "exchange has no root: only for a barrier, allreduce or reduce-scatter-block");
-	if (algorithm == COLLSOCK_MCS && rooted)
-		errx(EXIT_USAGE,
-		     "--algorithm mcs: only for a barrier, allreduce or reduce-scatter-block");
-	if (algorithm == COLLSOCK_HALVING && options->operation != COLLSOCK_ALLREDUCE &&
-	    options->operation != COLLSOCK_REDUCE_SCATTER_BLOCK)
-		errx(EXIT_USAGE,
-		     "--algorithm halving: only for an allreduce or reduce-scatter-block");
-	if (algorithm == COLLSOCK_HILLIS_STEELE && !options_scans(options->operation))
-		errx(EXIT_USAGE, "--algorithm hillis-steele: only for a scan or exscan");
-	if (options_scans(options->operation) && algorithm != COLLSOCK_AUTO &&
-	    algorithm != COLLSOCK_HILLIS_STEELE)
-		errx(EXIT_USAGE, "--algorithm: a scan or exscan has hillis-steele alone");
+	check_algorithm(options);
 	check_degree(options);
-	if (options->root && !rooted)
+	if (options->root && !coll_operations[options->operation].rooted)
 		errx(EXIT_USAGE, "--root: only a reduce, broadcast, gather or scatter has one");
 }
 
 /* What depends on the number of hosts */
 static void check_hosts(const struct options *options)
 {
+	const struct coll_algorithm *row = coll_registry_find(options->operation,
+							      options->algorithm);
+
 	if (options_vector(options) > MAX_COUNT)
 		errx(EXIT_USAGE, "--count %u: the blocks of %u hosts have more than %zu elements",
 		     options->count, options->hosts.count, MAX_COUNT);
-	if (options->algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
-		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
+	if (row && row->most_hosts && options->hosts.count > row->most_hosts)
+		errx(EXIT_USAGE, "--algorithm %s: at most %u hosts",
+		     options_algorithm_name(options->algorithm), row->most_hosts);
 	if (options->root >= options->hosts.count)
 		errx(EXIT_USAGE, "--root %u: there are %u hosts, and ranks count from 0",
 		     options->root, options->hosts.count);

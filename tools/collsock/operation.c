@@ -5,31 +5,25 @@
 #include <linux/collsock.h>
 #include <linux/collsock_netlink.h>
 
+#include "../../kernel/core/operation.h"
 #include "command.h"
 #include "operation.h"
 #include "text.h"
 
-/*
- * Which ranks wait for which in an operation. In one that is not listed (reduce, gather, scans, or
- * one newer than this command) all ranks may be waited for, and none must wait.
- */
-static const struct operation_roles {
-	bool	root_contributes;	/* and no other rank */
-	bool	all_receive;		/* what the others contribute */
-} operation_roles[COLLSOCK_MAX_OPERATIONS] = {
-	[COLLSOCK_BARRIER] = { .all_receive = true },
-	[COLLSOCK_ALLREDUCE] = { .all_receive = true },
-	[COLLSOCK_BROADCAST] = { .root_contributes = true },
-	[COLLSOCK_ALLGATHER] = { .all_receive = true },
-	[COLLSOCK_SCATTER] = { .root_contributes = true },
-	[COLLSOCK_REDUCE_SCATTER_BLOCK] = { .all_receive = true },
-};
-
-static struct operation_roles operation_roles_of(uint64_t kind)
+/* Does the root alone contribute? */
+static bool operation_of_root(uint64_t kind)
 {
-	if (kind >= COLLSOCK_MAX_OPERATIONS)
-		return (struct operation_roles){ };
-	return operation_roles[kind];
+	return kind < COLL_MAX_OPERATIONS && coll_operations[kind].contributes == COLL_ROOT;
+}
+
+/*
+ * Do all ranks receive what the others contribute? In others (reduce, gather, scans, or one newer
+ * than this command) all ranks may be waited for, and none must wait.
+ */
+static bool operation_for_all(uint64_t kind)
+{
+	return kind < COLL_MAX_OPERATIONS && coll_operations[kind].receives == COLL_ALL &&
+	       !coll_operations[kind].prefix;
 }
 
 /* One from a newer kernel is shown as a number. */
@@ -144,16 +138,15 @@ static void operation_read_hosts(struct operation *o, const struct reply *reply)
 void operation_read(struct operation *o, const struct reply *reply)
 {
 	uint64_t kind = operation_known(reply, COLLSOCK_A_OPERATION_OPERATION);
-	struct operation_roles roles = operation_roles_of(kind);
 
 	*o = (struct operation){
 		.number	     = reply_number(reply, COLLSOCK_A_OPERATION_NUMBER, 0),
 		.kind	     = operation_name(kind),
 		.state	     = operation_read_state(reply),
 		.waited_ms   = operation_known(reply, COLLSOCK_A_OPERATION_WAITED_MS),
-		.all_receive = roles.all_receive,
+		.all_receive = operation_for_all(kind),
 	};
-	operation_read_ranks(o, reply, roles.root_contributes);
+	operation_read_ranks(o, reply, operation_of_root(kind));
 	operation_read_hosts(o, reply);
 }
 
