@@ -11,6 +11,7 @@
 #include <collsock.h>
 
 #include "settings.h"
+#include "../../kernel/core/registry.h"
 
 #define DEFAULT_AFTER		4
 /* For larger payloads some MPIs are faster: Documentation/mpi-performance.md */
@@ -78,93 +79,95 @@ static int settings_read_mode(struct cm_settings *s, char *error, size_t bytes)
 
 /* ---- algorithms: barrier=dissemination,reduce=kary,degree=4 ---- */
 
-enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, DEGREE, WORDS };
-
-/* The operations among these words */
-static const __u8 settings_operations[DEGREE] = {
-	[BARRIER] = COLLSOCK_BARRIER,
-	[ALLREDUCE] = COLLSOCK_ALLREDUCE,
-	[REDUCE] = COLLSOCK_REDUCE,
-	[BROADCAST] = COLLSOCK_BROADCAST,
+static const char *const settings_operations[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
+static const char *const settings_algorithms[] = {
+	"auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME)
 };
 
-static int settings_algorithm_number(const char *name)
+/* The position of a name among others, some of which may be NULL, or -1 */
+static int settings_find(const char *name, const char *const *names, int count)
 {
-	static const char *const names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
-	size_t i;
+	int i;
 
-	for (i = 0; name && i < ARRAY_SIZE(names); i++)
-		if (!strcmp(name, names[i]))
+	for (i = 0; i < count; i++)
+		if (names[i] && !strcmp(name, names[i]))
 			return i;
 	return -1;
 }
 
-/* Does the operation have this algorithm? See collsock(7). */
-static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
+static bool settings_has_algorithm(int operation, int algorithm)
 {
-	switch (algorithm) {
-	case COLLSOCK_DISSEMINATION:
-		return word == BARRIER;
-	case COLLSOCK_EXCHANGE:
-	case COLLSOCK_MCS:
-		return word == BARRIER || word == ALLREDUCE;
-	case COLLSOCK_HALVING:
-		return word == ALLREDUCE;
-	case COLLSOCK_HILLIS_STEELE:
-		return false;
-	default:
-		return true;
-	}
+	return algorithm == COLLSOCK_AUTO || coll_registry_find(operation, algorithm);
 }
 
-static int settings_read_word(struct cm_settings *s, int word, const char *value)
+/* What an operation has, as "auto, kary"; what does not fit is left out. */
+static void settings_print_algorithms(int operation, char *text, size_t bytes)
+{
+	size_t used = 0, i;
+
+	*text = '\0';
+	for (i = 0; i < ARRAY_SIZE(settings_algorithms) && used < bytes; i++)
+		if (settings_has_algorithm(operation, i))
+			used += snprintf(text + used, bytes - used, "%s%s", used ? ", " : "",
+					 settings_algorithms[i]);
+}
+
+static int settings_read_degree(struct cm_settings *s, const char *value)
 {
 	unsigned long degree;
-	char *end = NULL;
-	int number;
+	char *end;
 
-	if (word == DEGREE) {
-		degree = value ? strtoul(value, &end, 10) : 0;
-		if (degree < 2 || degree > COLLSOCK_MAX_DEGREE || *end)
-			return -1;
-		s->degree = degree;
-		return 0;
-	}
-	number = settings_algorithm_number(value);
-	if (word < 0 || number < 0 || !settings_has_algorithm(word, number))
+	degree = strtoul(value, &end, 10);
+	if (degree < 2 || degree > COLLSOCK_MAX_DEGREE || *end)
 		return -1;
-	s->algorithm[settings_operations[word]] = number;
+	s->degree = degree;
+	return 0;
+}
+
+/* One of the words between the commas, which is written to; says what is wrong with it. */
+static int settings_read_word(struct cm_settings *s, char *word, char *error, size_t bytes)
+{
+	char *value = strchr(word, '='), has[160];
+	int operation, algorithm;
+
+	if (value)
+		*value++ = '\0';
+	if (value && !strcmp(word, "degree")) {
+		snprintf(error, bytes, "degree is a number from 2 to %d", COLLSOCK_MAX_DEGREE);
+		return settings_read_degree(s, value);
+	}
+	operation = settings_find(word, settings_operations, ARRAY_SIZE(settings_operations));
+	if (operation < 0 || !value) {
+		snprintf(error, bytes, "not of the form barrier=exchange,allreduce=kary,degree=4");
+		return -1;
+	}
+	algorithm = settings_find(value, settings_algorithms, ARRAY_SIZE(settings_algorithms));
+	if (algorithm < 0 || !settings_has_algorithm(operation, algorithm)) {
+		settings_print_algorithms(operation, has, sizeof(has));
+		snprintf(error, bytes, "%s has only %s", word, has);
+		return -1;
+	}
+	s->algorithm[operation] = algorithm;
 	return 0;
 }
 
 static int settings_read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 {
-	static const char *const names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 	const char *text = cm_setting_text(CM_SETTING_ALGORITHM);
-	char *words[WORDS + 1] = { [DEGREE] = "degree" };
-	char *copy, *rest, *value;
-	int err = 0, i;
+	char wrong[256] = "no memory", *copy, *rest, *word;
+	int err = 0;
 
 	if (!text || !*text)
 		return 0;
-	for (i = 0; i < DEGREE; i++)
-		words[i] = (char *)names[settings_operations[i]];
 	copy = strdup(text);
 	rest = copy;
-	while (copy && *rest && !err) {
-		int word = getsubopt(&rest, words, &value);
-
-		err = settings_read_word(s, word, value);
-	}
+	while (!err && (word = strsep(&rest, ",")))
+		err = settings_read_word(s, word, wrong, sizeof(wrong));
 	free(copy);
-	if (!copy || err) {
-		snprintf(error, bytes,
-			 "%s=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (of degree 4, or from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for allreduce also halving, for barrier also dissemination",
-			 cm_setting_names[CM_SETTING_ALGORITHM], text, COLLSOCK_MAX_DEGREE,
-			 COLLSOCK_MAX_FLAT_HOSTS);
-		return -1;
-	}
-	return 0;
+	if (copy && !err)
+		return 0;
+	snprintf(error, bytes, "%s=%s: %s", cm_setting_names[CM_SETTING_ALGORITHM], text, wrong);
+	return -1;
 }
 
 /* ---- the network: 10.1.0.0/16 ---- */

@@ -158,7 +158,11 @@ TEST_F(settings, algorithms)
 	EXPECT_EQ(4, self->got.degree);
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=fast"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier"));
-	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "gather=binomial"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier="));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=mcs,,allreduce=mcs"));
+	EXPECT_EQ(-1, READ("COLLSOCK_MPI_ALGORITHM", "gather=kary"));
+	EXPECT_STREQ("COLLSOCK_MPI_ALGORITHM=gather=kary: gather has only auto, binomial",
+		     self->error);
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "allreduce=dissemination"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "broadcast=exchange"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "reduce=mcs"));
@@ -166,10 +170,13 @@ TEST_F(settings, algorithms)
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "allreduce=hillis-steele"));
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=mcs,allreduce=mcs,reduce=flat"));
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=exchange,allreduce=exchange"));
+	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "gather=auto,scan=hillis-steele"));
+	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "reduce-scatter-block=halving"));
 	/* JOIN knows its usual degree. */
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=kary"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=65"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree="));
 }
 
 TEST_F(settings, the_multicast_address_is_one)
