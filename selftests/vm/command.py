@@ -642,10 +642,12 @@ def collperf_measures_teams_as_lines_of_a_table():
             (row,) = csv.DictReader(said.splitlines(), strict=True)
             times = [float(row.pop(name)) for name in ("min_ns", "p50_ns", "p99_ns", "mean_ns")]
             least, median, most, mean = times
+            # Of other operations than the rest, which are measured one by one
+            at_least("the mean", mean, 1)
             equal("columns", row, {
                 "team": team, "kind": kind, "members": str(members), "algorithm": "kary",
                 "rank": str(rank), "hosts": "3", "iterations": "10", "spin_us": "7"})
-            equal(f"{times} are in order", 0 < least <= median <= most and least <= mean, True)
+            equal(f"{times} are in order", 0 < least <= median <= most, True)
 
 
 @test
