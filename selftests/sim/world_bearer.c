@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "world.h"
 #include "world_bearer.h"
+#include "world_state.h"
 
 /* Machines are counted from 1 on the wire, as an all-zero address is invalid. */
 struct bearer_header {

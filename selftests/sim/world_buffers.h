@@ -7,7 +7,7 @@
 #ifndef SIM_WORLD_BUFFERS_H
 #define SIM_WORLD_BUFFERS_H
 
-#include "world.h"
+#include "world_state.h"
 
 /* A buffer as long as the group's largest payload, for the post with this token */
 u8 *world_buffer_take(struct world_member *m, u32 local, void *token);

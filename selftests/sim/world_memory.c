@@ -2,8 +2,8 @@
 /* Memory of the core, which is accounted to members */
 #include <stdlib.h>
 
-#include "world.h"
 #include "world_memory.h"
+#include "world_state.h"
 
 long world_memory;
 long world_states_left;
