@@ -92,7 +92,8 @@ void cm_outcome_fall_back(const struct cm_comm *c, const struct joining *j,
 {
 	char text[512];
 
-	if (!c->rank && cm_settings.verbose)
+	/* The program has waited for it. */
+	if (!c->rank && (tried || cm_settings.verbose))
 		fprintf(stderr,
 			"collsock: a communicator of %d ranks tries UDP instead of Ethernet, because of rank %u: %s\n",
 			c->size, o.rank, outcome_text(j, &o, tried, text, sizeof(text)));
