@@ -50,10 +50,10 @@ const struct counter counters_net[] = {
 	  "Closed groups in the time-wait state, whose late packets are answered." },
 	{ "memory", "memory_bytes", true, "Bytes that all groups have reserved." },
 	{ "over_memory", "over_memory_total", false,
-	  "Requests to join that exceeded max_memory_kib.",
+	  "Requests to join, and long results, that exceeded max_memory_kib.",
 	  "collsock set max_memory_kib VALUE allows more; collsock group shows the use" },
 	{ "over_user", "over_user_total", false,
-	  "Requests to join that exceeded user_memory_kib or user_groups.",
+	  "The same that exceeded user_memory_kib or user_groups.",
 	  "collsock user shows the use; the module's parameters allow more" },
 	COLLSOCK_NET_COUNTER_LIST(NET_COUNTER)
 	{ }

@@ -466,8 +466,8 @@ struct collsock_net_stats {
 	__u32	timewait_entries;	/* closed groups whose late packets are answered */
 
 	__u64	memory;			/* bytes that all groups have reserved */
-	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
-	__u64	over_user;		/* requests to join that a limit of their user refused */
+	__u64	over_memory;		/* JOINs, posts that exceeded max_memory_kib */
+	__u64	over_user;		/* the same that a limit of their user refused */
 
 	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 };
