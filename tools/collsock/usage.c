@@ -47,7 +47,8 @@ static const char usage[] =
 	"  -V, --version\n"
 	"  -h, --help                   this text\n"
 	"\n"
-	"Commands can be abbreviated. The manual page is collsock(8).\n";
+	"Commands but run, barrier and allreduce can be abbreviated. The manual page is\n"
+	"collsock(8).\n";
 
 void usage_print(FILE *to)
 {
