@@ -92,7 +92,7 @@ static void explain(FILE *to)
 	      "  --catch-up US        they compute this much longer after a reduce (500)\n"
 	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
 	      "  --seed SEED          of the delays\n"
-	      "  --algorithm NAME     of barriers: dissemination, exchange, binomial or MCS\n"
+	      "  --algorithm NAME     of barriers: dissemination, exchange, binomial, k-ary, MCS\n"
 	      "  --cost NAME=NS       may be repeated; the defaults are:\n"
 	      "\n", to);
 	exp_costs_explain(to, &exp_costs_default, "    ");
