@@ -154,8 +154,10 @@ def looks_at_a_time(function):
 
 @test
 def a_look_holds_the_lock_of_a_group_for_a_few_things():
-    """However many it has"""
+    """However many it has. Those that it waits for do not exist: it lingers when it is closed."""
     with contextlib.ExitStack() as stack:
+        stack.enter_context(tunables(linger_ms=100))
+        stack.callback(until_nothing_lingers, 1)
         with tunables(max_memory_kib=1 << 20):
             rank = stack.enter_context(contextlib.closing(group_of_many_hosts(
                 placement=[0] * CHILDREN + list(range(1, 2001)), window=64, degree=CHILDREN,
