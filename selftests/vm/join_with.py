@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=240
+# vm: hosts=4 limit=240 needs=NETFILTER
 # suites: check soak
 """Ranks join with an exchange: the example of a shared folder, on hosts with all kinds of addresses.
 
