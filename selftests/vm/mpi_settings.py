@@ -76,7 +76,7 @@ def ethernet_lost(host):
     tc = "tc", "-n", f"h{host}"
     command(*tc, "qdisc", "add", "dev", "eth0", "clsact")
     command(*tc, "filter", "add", "dev", "eth0", "ingress", "protocol", hex(ETHERTYPE),
-            "matchall", "action", "drop")
+            "flower", "action", "drop")
     try:
         yield
     finally:
