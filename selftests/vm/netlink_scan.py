@@ -96,7 +96,7 @@ def dumps_of_large_groups_do_not_hold_up_ranks_that_join():
     best of some rounds counts, as others use the processors, too."""
     with tunables(max_memory_kib=1 << 20):
         ranks = join_groups(1, FEW_HOSTS) + join_groups(2, MANY_HOSTS)
-    rounds = [(joined_beside_dumps(1), joined_beside_dumps(2)) for _ in range(ROUNDS)]
+        rounds = [(joined_beside_dumps(1), joined_beside_dumps(2)) for _ in range(ROUNDS)]
     for rank in ranks:
         rank.close()
     for number, what in enumerate(("ranks that joined", "dumps")):
