@@ -18,8 +18,8 @@ import time
 
 from collsock_test import (
     ON_DEBUG_KERNEL, PORT, SOAK, Child, Group, KernelLog, Sniffer, active_objects, at_least,
-    at_most, barrier, equal, eventually, inexact_objects, main, on, rank_on, seeded, test,
-    test_each, tunables, work)
+    at_most, barrier, equal, eventually, inexact_objects, main, netlink_on, on, rank_on, seeded,
+    test, test_each, tunables, work)
 from forging import MESSAGE, SMALLEST, TYPE, VERSION, Forger, address
 from mixed_load import MixedLoad
 
@@ -288,6 +288,12 @@ def a_packet_of_an_earlier_instance_is_refused():
     barrier(again)
 
 
+def replays_at(host):
+    with netlink_on(host) as netlink:
+        (group,) = netlink.all("group")
+    return group["stats"][0]["duplicates"] + group["stats"][0]["stale"]
+
+
 @test
 def replayed_packets_change_nothing():
     siege, chance = Siege(), seeded("replay")
@@ -300,6 +306,10 @@ def replayed_packets_change_nothing():
                 siege.forgers[1].send(packet, 1, target)
             sent += len(some)
             time.sleep(0.05)
+    # They wait for a busy host before that counts them.
+    for _, target in packets:
+        eventually(f"are ten replays counted at host {target}",
+                   lambda host=target: replays_at(host) >= 10, True)
     stats = siege.end()
     for rank in (1, 2):
         at_least(f"of {sent} replays, repeated packets at rank {rank}",
