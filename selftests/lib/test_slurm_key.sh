@@ -37,7 +37,7 @@ has_a_key() {
 }
 
 secret=00112233445566778899aabbccddeeff
-plan 8
+plan 9
 check "without the cluster's key there is none" refuses
 cluster 600 ""
 check "nor with an empty one" refuses
@@ -51,5 +51,7 @@ cluster 600 "$secret"
 check "else there is one that its owner alone can read" has_a_key
 seven=$(prolog 7)
 check "the same on each host" equal "$seven" "$(prolog 7)"
+check "made of the cluster's key, the job's number and its user" equal \
+	"0 $(echo "$secret 7 $(id -u)" | sha256sum | cut -c -32)" "$seven"
 check "and another for each job" [ "$seven" != "$(prolog 8)" ]
 tap_done
