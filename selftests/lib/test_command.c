@@ -264,13 +264,17 @@ TEST(early_operations_wait_if_they_must_or_their_hosts_report_so)
 				   "\"missing_rank\":[0]%s}";
 	char *barrier = text_format(form, "barrier", "");
 	char *reduce = text_format(form, "reduce", "");
+	char *scan = text_format(form, "scan", "");
 	char *asked = text_format(form, "reduce", ",\"waited_ms\":3");
 
 	EXPECT_TRUE(waits(barrier));
 	EXPECT_FALSE(waits(reduce));
+	/* The first rank waits for no other. */
+	EXPECT_FALSE(waits(scan));
 	EXPECT_TRUE(waits(asked));
 	free(barrier);
 	free(reduce);
+	free(scan);
 	free(asked);
 }
 
