@@ -2,6 +2,7 @@
 /* Joining with an exchange, and finding out that packets arrive */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,6 +107,17 @@ static void join_report(const struct joining *j, struct joining_outcome o, bool 
 		j->options.text[0] = '\0';
 }
 
+static int join_refuse(const struct collsock_options *o, __u32 rank, __u32 ranks)
+{
+	if (o->failed_rank)
+		*o->failed_rank = COLLSOCK_NO_RANK;
+	if (o->text && o->text_bytes)
+		snprintf(o->text, o->text_bytes,
+			 "rank %u of %u: ranks count from 0, there are 1 to %u, and they need a function for the exchange",
+			 rank, ranks, COLLSOCK_MAX_RANKS);
+	return -EINVAL;
+}
+
 COLLSOCK_PUBLIC int collsock_join_with(struct collsock **joined,
 				       const struct collsock_options *options, __u32 rank,
 				       __u32 ranks, collsock_exchange exchange, void *ctx)
@@ -118,9 +130,11 @@ COLLSOCK_PUBLIC int collsock_join_with(struct collsock **joined,
 	bool tried = false;
 	int err;
 
-	if (!exchange || rank >= ranks || ranks > COLLSOCK_MAX_RANKS)
-		return -EINVAL;
 	err = joining_options_complete(&complete, options);
+	if (!exchange || rank >= ranks || ranks > COLLSOCK_MAX_RANKS) {
+		explicit_bzero(complete.key, sizeof(complete.key));
+		return join_refuse(&complete, rank, ranks);
+	}
 	/* The other ranks are told of an error. */
 	if (!err)
 		err = socket_open(&s, complete.open_flags, complete.backend);

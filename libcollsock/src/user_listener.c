@@ -79,11 +79,13 @@ static bool listener_admits(int client)
 
 int user_listener_accept(int listener)
 {
-	int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int client;
 
-	if (client < 0 || listener_admits(client))
-		return client;
-	close(client);
+	while ((client = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (listener_admits(client))
+			return client;
+		close(client);
+	}
 	return -1;
 }
 

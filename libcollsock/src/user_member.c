@@ -166,15 +166,18 @@ static void member_leave_group(struct user_member *m)
 	m->woken = true;
 }
 
-/* If the program has shut its descriptor down it leaves, as with one of the kernel. */
+/*
+ * If the program has shut its descriptor down it leaves, as with one of the kernel; if it has
+ * closed it, too, when all that it has sent is posted.
+ */
 static void member_read_posts(struct user_member *m)
 {
 	struct user_raw *raw = &m->raw;
 
-	while (!m->closed && !m->left && !m->pipe.ended) {
+	while (!m->left && !m->pipe.ended) {
 		if (!raw->waits)
 			raw->bytes = user_pipe_read(&m->pipe, raw->data, raw->room);
-		if (raw->bytes == -EPIPE)
+		if (raw->bytes == -EPIPE || (raw->bytes < 0 && m->closed))
 			member_leave_group(m);
 		if (raw->bytes < 0)
 			return;
@@ -182,6 +185,9 @@ static void member_read_posts(struct user_member *m)
 		if (raw->waits)
 			return;
 	}
+	/* The group has failed. */
+	if (m->closed)
+		member_leave_group(m);
 }
 
 /* ---- the end of an event ---- */
@@ -189,7 +195,7 @@ static void member_read_posts(struct user_member *m)
 /* The program's descriptor: watch what the library's end can do. */
 static void member_watch_pipe(struct user_member *m)
 {
-	bool reads = !m->raw.waits && !m->left && !m->pipe.ended;
+	bool reads = !m->raw.waits && !m->left && !m->closed && !m->pipe.ended;
 	struct epoll_event e = { .events = reads ? EPOLLIN : 0 };
 
 	if (!list_empty(&m->slots.ready))
@@ -200,15 +206,13 @@ static void member_watch_pipe(struct user_member *m)
 	m->pipe.watched = e.events;
 }
 
-/* Completions that no call waits for go to the descriptor. */
+/* Completions that no call waits for go to the descriptor, unless that is closed. */
 static void member_push(struct user_member *m)
 {
 	struct user_slot *slot, *next;
 
-	if (m->closed)
-		return;
 	list_for_each_entry_safe(slot, next, &m->slots.ready, link) {
-		if (user_post_push(m, slot))
+		if (!m->closed && user_post_push(m, slot))
 			break;
 		list_del(&slot->link);
 		user_slots_release(&m->slots, slot);
@@ -222,11 +226,13 @@ static void member_push(struct user_member *m)
 static void member_retire(struct user_member *m)
 {
 	if (m->state != USER_LINGERING ||
-	    !(coll_group_quiet(&m->group) || (m->overdue && m->linger_ns <= m->now)))
+	    !((m->left && coll_group_quiet(&m->group)) ||
+	      (m->overdue && m->linger_ns <= m->now)))
 		return;
 	coll_timewait_set(&m->group, &m->timewait, m->now);
 	coll_group_destroy(&m->group);
 	memset(&m->group, 0, sizeof(m->group));
+	user_pipe_close(&m->pipe);
 	m->state = USER_TIMEWAIT;
 	m->linger_ns = COLL_NEVER;
 	m->deadline = m->timewait.until_ns;
@@ -244,7 +250,7 @@ static void member_wake(struct user_member *m)
 void user_member_settle(struct user_member *m)
 {
 	if (member_has_group(m)) {
-		if (m->raw.waits)
+		if (m->raw.waits || m->closed)
 			member_read_posts(m);
 		member_run(m);
 		member_report_failure(m);
@@ -392,9 +398,10 @@ static void member_linger(struct user_member *m)
 {
 	if (m->state != USER_LINGERING || m->linger_ns > m->now || m->overdue)
 		return;
-	/* What others wait for does not come, so they are told. */
+	/* What others wait for does not come, so they are told. Posts that still wait are lost. */
 	m->overdue = true;
-	m->linger_ns = m->now + USER_LINGER_MS * NSEC_PER_MSEC;
+	member_leave_group(m);
+	m->linger_ns = m->now + USER_TELL_LINGER_MS * NSEC_PER_MSEC;
 	coll_group_give_up(&m->group, m->now);
 }
 
@@ -412,14 +419,27 @@ static void member_expire(struct user_member *m)
 	member_linger(m);
 }
 
-static bool member_is_alive(const struct user_member *m)
+/*
+ * Can the post that waits be tried again, as completions were pushed meanwhile? If no other
+ * completion follows, it is of no use, and a member that is closed leaves.
+ */
+static bool member_may_post(struct user_member *m)
 {
-	return member_has_group(m) || m->state == USER_TIMEWAIT;
+	if (!member_has_group(m) || !m->raw.waits || m->left)
+		return false;
+	if (m->pipe.ended)
+		return m->closed;
+	return user_slots_find_free(&m->slots) && coll_group_writable(&m->group, 0);
+}
+
+u64 user_member_due(struct user_member *m)
+{
+	return member_may_post(m) ? m->now : min(m->deadline, m->linger_ns);
 }
 
 void user_member_progress(struct user_member *m)
 {
-	if (!member_is_alive(m))
+	if (!user_member_is_alive(m))
 		return;
 	member_receive_all(m);
 	member_expire(m);
@@ -428,7 +448,7 @@ void user_member_progress(struct user_member *m)
 
 void user_member_arrive(struct user_member *m, u32 bytes)
 {
-	if (!member_is_alive(m))
+	if (!user_member_is_alive(m))
 		return;
 	user_member_begin(m);
 	user_udp_take(&m->udp, bytes, member_receive, m);
@@ -438,7 +458,7 @@ void user_member_arrive(struct user_member *m, u32 bytes)
 
 void user_member_attend(struct user_member *m)
 {
-	if (!member_is_alive(m))
+	if (!user_member_is_alive(m))
 		return;
 	user_member_begin(m);
 	if (m->state == USER_JOINED)
@@ -449,17 +469,19 @@ void user_member_attend(struct user_member *m)
 
 /* ---- the end ---- */
 
-void user_member_abandon(struct user_member *m)
+void user_member_abandon(struct user_member *m, u32 linger_ms)
 {
-	user_member_begin(m);
+	u64 end = user_member_begin(m) + linger_ms * NSEC_PER_MSEC;
+
 	m->closed = true;
 	if (m->state == USER_NEW)
 		m->state = USER_OVER;
+	if (m->state == USER_LINGERING)
+		m->linger_ns = min(m->linger_ns, end);
 	if (m->state != USER_JOINED)
 		return;
 	m->state = USER_LINGERING;
-	m->linger_ns = m->now + USER_LINGER_MS * NSEC_PER_MSEC;
-	member_leave_group(m);
-	user_pipe_close(&m->pipe);
+	m->linger_ns = end;
+	member_read_posts(m);
 	user_member_settle(m);
 }

@@ -10,7 +10,9 @@
 
 #include "user_state.h"
 
-#define USER_LINGER_MS	2000	/* for what is under way; then for what others are told */
+#define USER_CLOSE_LINGER_MS	60000	/* for what is under way when a handle is closed */
+#define USER_EXIT_LINGER_MS	2000	/* the same at the end of a process */
+#define USER_TELL_LINGER_MS	2000	/* then for what others are told */
 
 /* A NEW member, with its program's descriptor. 0, or a negative errno */
 int user_member_new(struct user_member **made, bool nonblocking);
@@ -34,13 +36,19 @@ void user_member_arrive(struct user_member *m, u32 bytes);
 /* Read what the program has sent to its descriptor, and do what is due. */
 void user_member_attend(struct user_member *m);
 
-/* When one of them must be called next, in ns, if nothing comes before */
-static inline u64 user_member_due(const struct user_member *m)
+/* Does it have a group, or what is left of one? */
+static inline bool user_member_is_alive(const struct user_member *m)
 {
-	return min(m->deadline, m->linger_ns);
+	return m->state != USER_NEW && m->state != USER_OVER;
 }
 
-/* The handle is closed, or the process ends: the member leaves its group, and LINGERS. */
-void user_member_abandon(struct user_member *m);
+/* When one of them must be called next, in ns, if nothing comes before. It is alive. */
+u64 user_member_due(struct user_member *m);
+
+/*
+ * The handle is closed, or the process ends: the member LINGERS, for @linger_ms at most, and leaves
+ * its group when all that the program has sent to its descriptor is posted.
+ */
+void user_member_abandon(struct user_member *m, u32 linger_ms);
 
 #endif

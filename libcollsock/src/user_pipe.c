@@ -72,6 +72,7 @@ int user_pipe_reserve(struct user_pipe *p, size_t bytes)
 
 /* ---- to the program ---- */
 
+/* -EPIPE if the program receives nothing any more. */
 static int pipe_send(struct user_pipe *p, const struct collsock_completion *c, const void *result)
 {
 	struct iovec parts[] = {
@@ -83,11 +84,6 @@ static int pipe_send(struct user_pipe *p, const struct collsock_completion *c, c
 		return -errno;
 	p->pushed = true;
 	return 0;
-}
-
-int user_pipe_push(struct user_pipe *p, const struct user_slot *slot, const void *result)
-{
-	return pipe_send(p, &slot->completion, result);
 }
 
 void user_pipe_end(struct user_pipe *p)
@@ -113,7 +109,8 @@ ssize_t user_pipe_read(struct user_pipe *p, void *data, size_t room)
 
 	do {
 		bytes = recv(p->inner, data, room, MSG_DONTWAIT | MSG_TRUNC);
-	} while (bytes < 0 && errno == EINTR);
+		/* The program has closed its end, with completions in it; what it sent is there. */
+	} while (bytes < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (bytes < 0)
 		return errno == EAGAIN ? -EAGAIN : -EPIPE;
 	return bytes || !pipe_is_at_end(p) ? bytes : -EPIPE;
@@ -147,9 +144,10 @@ static struct pipe_message *pipe_draw(struct user_pipe *p, ssize_t bytes)
 	return NULL;
 }
 
-/* Draw all messages out. -ENOMEM: perhaps not all */
+/* Draw all messages out, which are older than those drawn before. -ENOMEM: perhaps not all */
 static int pipe_draw_all(struct user_pipe *p)
 {
+	struct list_head *last = &p->drawn;
 	struct pipe_message *m;
 	ssize_t bytes;
 
@@ -157,25 +155,52 @@ static int pipe_draw_all(struct user_pipe *p)
 		m = pipe_draw(p, bytes);
 		if (!m && pipe_peek(p) == bytes)
 			return -ENOMEM;
-		if (m)
-			list_add_tail(&m->link, &p->drawn);
+		if (!m)
+			continue;
+		list_add(&m->link, last);
+		last = &m->link;
 	}
 	p->pushed = false;
 	return 0;
 }
 
-static void pipe_put_back(struct user_pipe *p)
+/* Returns why not all are in the pair now, or 0. */
+static int pipe_put_back(struct user_pipe *p)
 {
 	struct pipe_message *m, *next;
+	int err;
 
-	if (p->ended)
-		return;
 	list_for_each_entry_safe(m, next, &p->drawn, link) {
-		if (pipe_send(p, &m->completion, m->result))
-			return;
+		err = p->ended ? -EPIPE : pipe_send(p, &m->completion, m->result);
+		if (err)
+			return err;
 		list_del(&m->link);
 		free(m);
 	}
+	return 0;
+}
+
+/* The program has shut down its end, but calls of the library still receive completions. */
+static int pipe_keep(struct user_pipe *p, const struct collsock_completion *c, const void *result)
+{
+	struct pipe_message *m = malloc(sizeof(*m) + c->bytes);
+
+	if (!m)
+		return -ENOMEM;
+	m->completion = *c;
+	if (c->bytes)
+		memcpy(m->result, result, c->bytes);
+	list_add_tail(&m->link, &p->drawn);
+	return 0;
+}
+
+int user_pipe_push(struct user_pipe *p, const struct user_slot *slot, const void *result)
+{
+	int err = pipe_put_back(p);
+
+	if (!err)
+		err = pipe_send(p, &slot->completion, result);
+	return err == -EPIPE ? pipe_keep(p, &slot->completion, result) : err;
 }
 
 static int pipe_deliver(struct pipe_message *m, const struct user_pipe_room *room)

@@ -19,7 +19,8 @@
  * @watched: events of the library's end that are watched, as of epoll
  * @pushed: there may be a completion in the pair
  * @ended: no other completion follows
- * @drawn: completions that were drawn out, and could not be put back; oldest first
+ * @drawn: completions that were drawn out, and could not be put back, or that were never in the
+ *	pair; oldest first, and newer than those in the pair
  */
 struct user_pipe {
 	int			inner;
@@ -38,7 +39,10 @@ void user_pipe_close(struct user_pipe *pipe);
 /* Make room for messages of @bytes. -EMSGSIZE if the host does not allow so much */
 int user_pipe_reserve(struct user_pipe *pipe, size_t bytes);
 
-/* Send a completion to the program. -EAGAIN if there is no room now */
+/*
+ * Send a completion to the program; if it has shut down the receiving side of its end, keep it for
+ * calls of the library. -EAGAIN if there is no room now, -ENOMEM
+ */
 int user_pipe_push(struct user_pipe *pipe, const struct user_slot *slot, const void *result);
 
 /* No other completion follows: the program sees the end behind the last one. */

@@ -82,7 +82,8 @@ struct user_wait {
  * @number: for reports: which of the process it is, as long as there are few
  * @calls: number of calls under way
  * @closing: the handle is closed, which takes effect when the last of them returns
- * @closed: the handle is closed: completions go nowhere
+ * @closed: the handle is closed, or the process ends: completions go nowhere
+ * @released: the program has the handle no more
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
  * @driver: what the thread of the program waits for that receives its packets, or NULL
@@ -120,6 +121,7 @@ struct user_member {
 	u32				calls;
 	bool				closing;
 	bool				closed;
+	bool				released;
 	bool				left;
 	bool				failed;
 	const struct user_wait		*driver;

@@ -10,8 +10,8 @@
 #include "user_listener.h"
 #include "user_thread.h"
 
-/* How long the end of a process waits for acknowledgments: what each member lingers, twice */
-#define EXIT_NS		(2 * USER_LINGER_MS * NSEC_PER_MSEC)
+/* How long the end of a process waits for acknowledgments: what each member lingers */
+#define EXIT_NS		((USER_EXIT_LINGER_MS + USER_TELL_LINGER_MS) * NSEC_PER_MSEC)
 
 /*
  * For how long the thread leaves packets to a program that has just waited for some: it may well
@@ -59,7 +59,7 @@ static struct thread thread = {
 	.members	= { &thread.members, &thread.members },
 	.epoll		= -1,
 	.kick		= -1,
-	.listener		= -1,
+	.listener	= -1,
 };
 
 /* ---- which members it drives ---- */
@@ -102,10 +102,13 @@ static u64 thread_rests_until(const struct user_member *m)
 }
 
 /* When must it look at the member, if nothing comes before? */
-static u64 thread_due(const struct user_member *m)
+static u64 thread_due(struct user_member *m)
 {
-	u64 due = user_member_due(m);
+	u64 due;
 
+	if (!user_member_is_alive(m))
+		return COLL_NEVER;
+	due = user_member_due(m);
 	return m->waiters || m->watched ? due : min(due, thread_rests_until(m));
 }
 
@@ -142,7 +145,7 @@ static void thread_forget(struct user_member *m)
 	user_member_free(m);
 }
 
-/* Drive a member; it is freed when it is OVER. */
+/* Drive a member; it is freed when it is OVER, unless the program still has its handle. */
 static void thread_drive(struct user_member *m)
 {
 	enum user_state before;
@@ -153,7 +156,7 @@ static void thread_drive(struct user_member *m)
 	before = m->state;
 	now = user_clock_ns();
 	expired = m->timer_ns <= now;
-	if (before != USER_NEW && !m->waiters && !m->watched && thread_rests_until(m) <= now)
+	if (user_member_is_alive(m) && !m->waiters && !m->watched && thread_rests_until(m) <= now)
 		thread_watch(m, true);
 	if (m->watched)
 		user_member_progress(m);
@@ -162,7 +165,9 @@ static void thread_drive(struct user_member *m)
 		thread_set_timer(m, thread_due(m));
 	else
 		user_thread_mind(m);
-	over = m->state == USER_OVER;
+	if (m->watched && !user_member_is_alive(m))
+		thread_watch(m, false);
+	over = m->state == USER_OVER && m->released;
 	if (m->state != before)
 		pthread_cond_broadcast(&thread.changed);
 	pthread_mutex_unlock(&m->lock);
@@ -194,19 +199,26 @@ void user_thread_report(struct user_report *report)
 	pthread_mutex_unlock(&thread.lock);
 }
 
-static void thread_answer(void)
+static void thread_answer(int client)
 {
-	int client = user_listener_accept(thread.listener), file;
 	struct user_report report = { .failed = false };
+	int file;
 
-	if (client < 0)
-		return;
 	user_thread_report(&report);
 	file = user_report_file(&report);
 	if (file >= 0)
 		user_listener_answer(client, file);
 	else
 		close(client);
+}
+
+/* Those who could not be accepted for lack of descriptors wait until another one asks. */
+static void thread_answer_all(void)
+{
+	int client;
+
+	while ((client = user_listener_accept(thread.listener)) >= 0)
+		thread_answer(client);
 }
 
 static void thread_forget_kicks(void)
@@ -227,7 +239,7 @@ static void thread_sleep(void)
 		if (woken[i].data.fd == thread.kick)
 			thread_forget_kicks();
 		else if (woken[i].data.fd == thread.listener)
-			thread_answer();
+			thread_answer_all();
 	}
 }
 
@@ -261,7 +273,7 @@ static void thread_abandon_all(void)
 
 	list_for_each_entry(m, &thread.members, link) {
 		pthread_mutex_lock(&m->lock);
-		user_member_abandon(m);
+		user_member_abandon(m, USER_EXIT_LINGER_MS);
 		pthread_mutex_unlock(&m->lock);
 	}
 	thread_kick();
@@ -316,9 +328,9 @@ static void thread_close_files(void)
 }
 
 /* It may be in it from a JOIN that failed. */
-static int thread_add(int fd)
+static int thread_add(int fd, u32 events)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event e = { .events = events, .data.fd = fd };
 
 	return epoll_ctl(thread.epoll, EPOLL_CTL_ADD, fd, &e) && errno != EEXIST ? -errno : 0;
 }
@@ -331,10 +343,10 @@ static int thread_open_files(void)
 	thread.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (thread.epoll < 0 || thread.kick < 0)
 		return -errno;
-	err = thread_add(thread.kick);
+	err = thread_add(thread.kick, EPOLLIN);
 	thread.listener = user_listener_open();
 	if (!err && thread.listener >= 0)
-		err = thread_add(thread.listener);
+		err = thread_add(thread.listener, EPOLLIN | EPOLLET);
 	return err;
 }
 
@@ -371,9 +383,9 @@ int user_thread_drive(struct user_member *m)
 	pthread_mutex_lock(&thread.lock);
 	err = thread_begin();
 	if (!err)
-		err = thread_add(m->epoll);
+		err = thread_add(m->epoll, EPOLLIN);
 	if (!err)
-		err = thread_add(m->timer);
+		err = thread_add(m->timer, EPOLLIN);
 	pthread_mutex_unlock(&thread.lock);
 	return err;
 }
@@ -388,7 +400,8 @@ void user_thread_close(struct user_member *m)
 	}
 	pthread_mutex_lock(&thread.lock);
 	pthread_mutex_lock(&m->lock);
-	user_member_abandon(m);
+	user_member_abandon(m, USER_CLOSE_LINGER_MS);
+	m->released = true;
 	over = m->state == USER_OVER;
 	pthread_mutex_unlock(&m->lock);
 	if (over)
@@ -423,9 +436,9 @@ void user_thread_in_child(void)
 	struct user_member *m, *next;
 
 	list_for_each_entry_safe(m, next, &thread.members, link) {
-		bool closed = m->closed || m->closing;
+		bool closed = m->released || m->closing;
 
-		if (m->closing && !m->closed)
+		if (m->closing && !m->released)
 			close(m->pipe.outer);
 		user_member_die(m);
 		if (closed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -122,6 +123,7 @@ void user_udp_free(struct user_udp *udp)
 	free(udp->arrivals);
 	if (udp->fd >= 0)
 		close(udp->fd);
+	memset(udp, 0, sizeof(*udp));
 	udp->fd = -1;
 }
 
@@ -270,6 +272,14 @@ int user_udp_sleep(struct user_udp *udp)
 	int bytes = recvmsg(udp->fd, &udp->arrivals->message[USER_UDP_BATCH].msg_hdr, 0);
 
 	return bytes < 0 ? -errno : bytes;
+}
+
+int user_udp_poll(struct user_udp *udp, u64 ns)
+{
+	struct pollfd packets = { .fd = udp->fd, .events = POLLIN };
+	const struct timespec most = { 0, min_t(u64, ns, SLEEP_MS * NSEC_PER_MSEC) };
+
+	return ppoll(&packets, 1, &most, NULL) < 0 ? -errno : 0;
 }
 
 void user_udp_take(struct user_udp *udp, u32 bytes,

@@ -115,6 +115,9 @@ void user_udp_take_all(struct user_udp *udp, u32 count,
  * caller waits for has happened. Only one thread may be between the two, others may receive.
  */
 int user_udp_sleep(struct user_udp *udp);
+
+/* The same for @ns at most, but the packet stays where it is. 0, or a negative errno */
+int user_udp_poll(struct user_udp *udp, u64 ns);
 void user_udp_take(struct user_udp *udp, u32 bytes,
 		   void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -23,14 +22,11 @@ u64 user_wait_patience(const struct user_member *m, int option)
 	return (u64)t.tv_sec * NSEC_PER_SEC + t.tv_usec * NSEC_PER_USEC;
 }
 
-/* Sleep until there are packets, a signal, or this time. */
-static int wait_poll(struct user_member *m, u64 until)
+static u64 wait_left(u64 until)
 {
-	struct pollfd packets = { .fd = m->udp.fd, .events = POLLIN };
-	u64 now = user_clock_ns(), left = until > now ? until - now : 0;
-	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+	u64 now = user_clock_ns();
 
-	return ppoll(&packets, 1, &timeout, NULL) < 0 ? -errno : 0;
+	return until > now ? until - now : 0;
 }
 
 /* What is due meanwhile is done by the thread of the library. */
@@ -42,7 +38,7 @@ static int wait_drive(struct user_member *m, const struct user_wait *w, u64 unti
 	m->driver = w;
 	user_thread_mind(m);
 	pthread_mutex_unlock(&m->lock);
-	got = limited ? wait_poll(m, until) : user_udp_sleep(&m->udp);
+	got = limited ? user_udp_poll(&m->udp, wait_left(until)) : user_udp_sleep(&m->udp);
 	pthread_mutex_lock(&m->lock);
 	m->driver = NULL;
 	if (got >= 0 && limited)

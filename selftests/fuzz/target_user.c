@@ -267,7 +267,7 @@ static void settle(struct pair *p)
 }
 
 /* One that is over is of no use to the library's thread, which frees it. */
-static u64 due_of(const struct user_member *m)
+static u64 due_of(struct user_member *m)
 {
 	return m->state == USER_OVER ? COLL_NEVER : user_member_due(m);
 }
@@ -370,7 +370,7 @@ static void run_event(struct pair *p)
 		shutdown(p->member[one_of(p)]->pipe.outer, SHUT_WR);
 		break;
 	case USER_EVENT_CLOSE:
-		user_member_abandon(p->member[one_of(p)]);
+		user_member_abandon(p->member[one_of(p)], USER_CLOSE_LINGER_MS);
 		break;
 	}
 }
@@ -384,7 +384,7 @@ static void end_both(struct pair *p)
 	for (i = 0; i < RANKS; i++) {
 		while (receive(p, i, OLDEST, 0))
 			;
-		user_member_abandon(p->member[i]);
+		user_member_abandon(p->member[i], USER_EXIT_LINGER_MS);
 	}
 	pass_time(p, LONGEST_NS);
 	for (i = 0; i < RANKS; i++) {

@@ -816,4 +816,19 @@ TEST(arguments_are_checked_before_anything_is_done)
 	EXPECT_EQ(NULL, socket);
 }
 
+TEST(whatever_is_refused_is_explained)
+{
+	__u32 failed_rank = 0;
+	char text[512] = "";
+	const struct collsock_options options = {
+		.size = sizeof(options), .text = text, .text_bytes = sizeof(text),
+		.failed_rank = &failed_rank,
+	};
+	struct collsock *socket = NULL;
+
+	EXPECT_EQ(-EINVAL, collsock_join_with(&socket, &options, 3, 3, exchange, NULL));
+	EXPECT_EQ(COLLSOCK_NO_RANK, failed_rank);
+	EXPECT_NE(NULL, strstr(text, "rank 3 of 3: ranks count from 0")) TH_LOG("%s", text);
+}
+
 TEST_HARNESS_MAIN

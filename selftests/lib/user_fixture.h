@@ -27,8 +27,9 @@
 
 #define MOST_RANKS	16
 #define ROUND_BYTES	4096
+#define MOST_SECONDS	120	/* that a rank takes */
 
-/* In test_user and test_user_packets, to which the linker redirects what ranks send and receive */
+/* To which the linker redirects what ranks call: in test_user and test_user_packets */
 struct mmsghdr;
 ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
 ssize_t __real_recvmsg(int fd, struct msghdr *m, int flags);
@@ -40,6 +41,11 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags);
 int __real_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags);
 int __wrap_recvmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags, struct timespec *t);
 int __real_recvmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags, struct timespec *t);
+/* In test_user_ends */
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes);
+int __real_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes);
+ssize_t __wrap_recv(int fd, void *data, size_t bytes, int flags);
+ssize_t __real_recv(int fd, void *data, size_t bytes, int flags);
 
 struct rank;
 
@@ -166,6 +172,7 @@ static inline void start_ranks(struct shared *shared, const struct collsock_opti
 			continue;
 		}
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(MOST_SECONDS);
 		exit(be_rank(&r, deed));
 	}
 }
