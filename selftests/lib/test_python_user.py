@@ -10,12 +10,14 @@ import gc
 import os
 import pathlib
 import random
+import select
 import signal
 import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "selftests"))
@@ -322,6 +324,51 @@ def test_time_out_leaves_the_operation_posted_and_names_who_is_missing():
         ranks[1].barrier(timeout=SECONDS)
         late.operation.wait(SECONDS)
         equal(in_threads(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+
+
+def test_wait_without_patience_sees_what_has_completed_behind_others():
+    with Ranks(1) as ranks:
+        posted = [ranks[0].post_allreduce(number) for number in range(3)]
+        with socket.socket(fileno=os.dup(ranks[0].fileno())) as descriptor:
+            descriptor.shutdown(socket.SHUT_WR)
+        # The end is behind the completions
+        poller = select.poll()
+        poller.register(ranks[0], select.POLLRDHUP)
+        equal(len(poller.poll(1000 * SECONDS)), 1)
+        equal(posted[2].wait(timeout=0), 2)
+
+
+def test_time_outs_may_be_infinite():
+    with Ranks(1) as ranks:
+        equal(ranks[0].allreduce(3, timeout=float("inf")), 3)
+        equal(ranks[0].post_allreduce(4).wait(timeout=1e30), 4)
+
+
+def test_buffers_may_be_resized_when_an_operation_has_ended():
+    with Ranks(1) as ranks:
+        data = array.array("d", [1, 2])
+        posted = ranks[0].post_allreduce(data, out=data)
+        posted.wait(SECONDS)
+        data.append(3)
+        equal(list(data), [1, 2, 3])
+
+
+def test_no_post_reaches_a_descriptor_that_another_thread_has_closed():
+    """Posts and closing exclude each other, as the number may be another file's afterwards."""
+    with Ranks(1) as ranks:
+        group, sent = ranks[0], []
+        send = group._sock.send  # pylint: disable=protected-access
+
+        def close_first(*args):
+            closer = threading.Thread(target=group.close)
+            closer.start()
+            closer.join(0.2)
+            sent.append(group.fileno())
+            return send(*args)
+        group._sock.send = close_first  # pylint: disable=protected-access
+        group.post_barrier()
+        equal(len(sent), 1)
+        equal(sent[0] >= 0, True)
 
 
 LATE = """

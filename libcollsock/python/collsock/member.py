@@ -93,7 +93,10 @@ class Member:
         operation.cookie = self._cookie
         self._reader.add(operation)
         try:
-            self._sock.send(operation.request(), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
+            with self._reader.changed:
+                if self.closed:
+                    raise error.closed()
+                self._sock.send(operation.request(), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
         except OSError as failed:
             self._reader.remove(operation)
             operation.cookie = 0
@@ -107,7 +110,10 @@ class Member:
         in_user_space = isinstance(self._sock, user.Socket)
         if failed.errno != errno.EPIPE:
             return error.explained(failed, in_user_space)
-        known = layout.self_of(self._sock)
+        with self._reader.changed:
+            if self.closed:
+                return error.closed()
+            known = layout.self_of(self._sock)
         if known.error:
             return error.failure(known.error, known.failed_rank)
         return error.explained(failed, in_user_space)

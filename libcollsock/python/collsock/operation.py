@@ -2,6 +2,7 @@
 """One operation: what is posted, and what has become of it."""
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,7 +18,7 @@ T = TypeVar("T")
 
 def deadline_after(timeout: float | None) -> float | None:
     """When a time-out in seconds is over; None: never."""
-    if timeout is None:
+    if timeout is None or timeout > threading.TIMEOUT_MAX:
         return None
     if not timeout >= 0:
         raise ValueError(f"timeout is {timeout}, not a number of seconds from 0")
@@ -73,6 +74,7 @@ class Operation(Generic[T]):
         except Exception as failed:  # pylint: disable=broad-except
             error = failed  # a buffer that was released meanwhile
         self._error, self.ended, self.payload = error, True, b""
+        self._decode = lambda result: None  # it may hold the program's buffer
         for callback in self._callbacks:
             callback()
         self._callbacks.clear()

@@ -174,6 +174,8 @@ class Reader:
                         return wanted()
                 else:
                     self.read(left, select.POLLIN)
+                    while not wanted() and self.receive():
+                        self.changed.notify_all()
                     if left == 0 and not wanted():
                         return False
             return True
