@@ -234,6 +234,12 @@ void coll_eth_end(struct coll_eth *eth)
 	xa_destroy(&eth->allowed);
 }
 
+/* Its index may be that of another device by now, as its removal is announced again and again. */
+static void eth_disallow(struct coll_eth *eth, const struct net_device *dev)
+{
+	xa_cmpxchg(&eth->allowed, dev->ifindex, (void *)dev, NULL, GFP_KERNEL);
+}
+
 /**
  * coll_eth_forget() - a device leaves the namespace
  * @eth: of the namespace
@@ -246,7 +252,7 @@ void coll_eth_end(struct coll_eth *eth)
  */
 void coll_eth_forget(struct coll_eth *eth, const struct net_device *dev)
 {
-	xa_erase(&eth->allowed, dev->ifindex);
+	eth_disallow(eth, dev);
 	eth_close_those(eth, dev);
 }
 
@@ -356,6 +362,7 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 	struct coll_eth_copies *c = kzalloc(sizeof(*c), GFP_KERNEL);
 	struct coll_eth_device *found;
 	int err = -EADDRNOTAVAIL;
+	bool used = false;
 
 	if (!c)
 		return -ENOMEM;
@@ -367,9 +374,11 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 	if (found) {
 		*device = found->number;
 		err = eth_add_copies(found, everyone, c);
+		used = !RB_EMPTY_NODE(&c->node);
 	}
 	spin_unlock(&eth->lock);
-	if (err || RB_EMPTY_NODE(&c->node))
+	/* Then it is the device's, which may have left by now. */
+	if (!used)
 		kfree(c);
 	return err;
 }
@@ -419,12 +428,12 @@ int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all)
 	if (!dev)
 		return -ENODEV;
 	if (all)
-		err = xa_err(xa_store(&eth->allowed, ifindex, xa_mk_value(1), GFP_KERNEL));
+		err = xa_err(xa_store(&eth->allowed, ifindex, dev, GFP_KERNEL));
 	else
-		xa_erase(&eth->allowed, ifindex);
+		eth_disallow(eth, dev);
 	/* It may just have been forgotten. */
 	if (!eth_stays(eth, dev)) {
-		xa_erase(&eth->allowed, ifindex);
+		eth_disallow(eth, dev);
 		err = -ENODEV;
 	}
 	dev_put(dev);

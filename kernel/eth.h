@@ -43,7 +43,7 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @opened: number of devices opened so far
  * @devices: open ones by their index, read under RCU: each packet that is sent looks for its own
  * @latest: that of these which was opened last, often the only one; or NULL
- * @allowed: by interface index, those that every user may use
+ * @allowed: by interface index, those that every user may use; never dereferenced
  */
 struct coll_eth {
 	struct net			*net;

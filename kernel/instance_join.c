@@ -292,6 +292,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 			coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
 			/* A request may have found it, and ended it. */
 			coll_instance_stop(gi);
+			atomic_sub(gi->group.stats.peers, &cn->peers);
 			coll_instance_unhash(gi);
 		}
 	}
