@@ -21,6 +21,11 @@
 #error "collsock needs a 64-bit kernel: its MAC and its sums are integers of 128 bits"
 #endif
 
+/* 6.5: with this flag splice() hands over pages, which may be copied. */
+#ifndef MSG_SPLICE_PAGES
+#define MSG_SPLICE_PAGES	0
+#endif
+
 /* 6.6: the attributes of a dump request are in a struct genl_info. */
 static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 {

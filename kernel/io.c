@@ -6,6 +6,7 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
+#include "compat.h"
 #include "extensible.h"
 #include "instance.h"
 #include "io.h"
@@ -14,6 +15,10 @@
 #include "spin.h"
 #include "trace.h"
 #include "words.h"
+
+/* The network core itself adds the last two, of sendmmsg() and, since 6.5, of splice(). */
+#define IO_SEND_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT | MSG_BATCH | \
+			 MSG_SPLICE_PAGES)
 
 /* ---- sleeping ---- */
 
@@ -466,7 +471,7 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 	size_t before = iov_iter_count(&msg->msg_iter);
 	int err;
 
-	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT))
+	if (msg->msg_flags & ~IO_SEND_FLAGS)
 		return -EINVAL;
 	if (!coll_sock_instance(csk))
 		return -ENOTCONN;

@@ -517,6 +517,62 @@ def read_and_write_do_what_recv_and_send_do():
     equal("the sum", bytes(result), integers(3))
 
 
+class Iovec(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_char_p), ("len", ctypes.c_size_t)]
+
+
+class Msghdr(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_void_p), ("namelen", ctypes.c_uint), ("iov", ctypes.c_void_p),
+        ("iovlen", ctypes.c_size_t), ("control", ctypes.c_void_p), ("controllen", ctypes.c_size_t),
+        ("flags", ctypes.c_int)]
+
+
+class Mmsghdr(ctypes.Structure):
+    _fields_ = [("head", Msghdr), ("sent", ctypes.c_uint)]
+
+
+def send_several(rank, messages):
+    """sendmmsg(): how many were sent."""
+    parts = [Iovec(message, len(message)) for message in messages]
+    heads = (Mmsghdr * len(messages))(*(
+        Mmsghdr(Msghdr(iov=ctypes.addressof(part), iovlen=1)) for part in parts))
+    sent = libc.sendmmsg(rank.fileno(), heads, len(messages), 0)
+    if sent < 0:
+        raise OSError(ctypes.get_errno(), "sendmmsg")
+    return sent
+
+
+@test
+def several_posts_are_sent_by_one_call():
+    rank, other = two()
+    posts = [post_bytes(integers(number), cookie=number) + integers(number) for number in (1, 2, 3)]
+    equal("posts sent", send_several(rank, posts), 3)
+    equal("those before a bad one", send_several(other, [*posts[:2], b"short", posts[2]]), 2)
+    refused(errno.EINVAL, "a bad one first", send_several, other, [b"short", posts[2]])
+    equal("the third", send_several(other, posts[2:]), 1)
+    for cookie in 1, 2, 3:
+        for one in rank, other:
+            completion = one.complete()
+            equal("cookie and sum", (completion.cookie, completion.result),
+                  (cookie, integers(2 * cookie)))
+
+
+@test
+def a_post_may_come_from_a_pipe():
+    rank, other = two()
+    post = post_bytes(integers(4), cookie=7) + integers(4)
+    ends = os.pipe()
+    os.write(ends[1], post)
+    equal("bytes of splice", os.splice(ends[0], rank.fileno(), len(post)), len(post))
+    for end in ends:
+        os.close(end)
+    other.post(integers(5))
+    completion = rank.complete()
+    equal("cookie and sum", (completion.cookie, completion.result), (7, integers(9)))
+    other.complete()
+
+
 @test
 def a_full_window_is_eagain_and_unread_completions_are_enobufs():
     rank, other = two(window=2)
