@@ -126,5 +126,28 @@ def the_doctor_says_why_a_device_carries_no_packets():
         end_pair(ranks)
 
 
+@test
+def the_doctor_works_while_a_host_over_ethernet_is_not_heard():
+    with pair_of_namespaces():
+        ranks = pair_of_ranks()
+        ip_batch(("-n", "e2"), "link set cable down")
+        ranks[0].post()
+        eventually("the state of the other host", lambda: peers("e1"), ["unheard"])
+        eventually("no carrier", lambda: "NO-CARRIER" in flags_of("e1", "cable"), True)
+        equal("what it says", diagnosis("e1"),
+              [("problem", "cable, which groups use, has no carrier")])
+        ip_batch(("-n", "e2"), "link set cable up")
+        ranks[1].post()
+        for rank in ranks:
+            rank.complete()
+        end_pair(ranks)
+
+
+def peers(host):
+    """The states of hosts that groups of this one communicate with."""
+    return [peer["state"] for peer in json.loads(
+        command("ip", "netns", "exec", host, TOOL, "-j", "peer", "show"))]
+
+
 if __name__ == "__main__":
     main()

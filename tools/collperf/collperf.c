@@ -653,5 +653,7 @@ int main(int argc, char **argv)
 		measure_skew(&c, &work);
 	elements_check_all(&c.elements, c.all);
 	collsock_close(c.socket);
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_FAILED, "standard output");
 	return EXIT_DONE;
 }

@@ -88,9 +88,10 @@ static void doctor_find_route(struct doctor_host *host)
 	close(fd);
 }
 
-static void doctor_add_host(struct doctor *d, const char *name)
+/* Returns 0, or why it is no host, as getaddrinfo(). @flags: for that */
+static int doctor_add_host(struct doctor *d, const char *name, int flags)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
+	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = flags };
 	struct doctor_host *host = &d->hosts[d->host_count];
 	struct addrinfo *found;
 	char port[8];
@@ -101,7 +102,7 @@ static void doctor_add_host(struct doctor *d, const char *name)
 	snprintf(port, sizeof(port), "%u", d->port);
 	status = getaddrinfo(name, port, &hints, &found);
 	if (status)
-		errx(EXIT_ERROR, "doctor: host %s: %s", name, gai_strerror(status));
+		return status;
 	d->host_count++;
 	snprintf(host->name, sizeof(host->name), "%s", name);
 	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
@@ -109,6 +110,7 @@ static void doctor_add_host(struct doctor *d, const char *name)
 	freeaddrinfo(found);
 	doctor_write_numeric(&host->address, host->numeric);
 	doctor_find_route(host);
+	return 0;
 }
 
 bool doctor_has_host(const struct doctor *d, const char *address)
@@ -124,16 +126,21 @@ bool doctor_has_host(const struct doctor *d, const char *address)
 void doctor_take_hosts(struct doctor *d, char **names)
 {
 	size_t i, count = d->members && !*names ? json_object_array_length(d->members) : 0;
+	int status;
 
-	for (; *names; names++)
-		doctor_add_host(d, *names);
+	for (; *names; names++) {
+		status = doctor_add_host(d, *names, 0);
+		if (status)
+			errx(EXIT_ERROR, "doctor: host %s: %s", *names, gai_strerror(status));
+	}
 	for (i = 0; i < count && d->host_count < UNHEARD_MOST; i++) {
 		struct json_object *member = json_object_array_get_idx(d->members, i);
 		const char *address = text_string(member, "address", "");
 
+		/* To hosts of groups over Ethernet there is no route. */
 		if (!strcmp(text_string(member, "state", ""), "unheard") &&
 		    !doctor_has_host(d, address))
-			doctor_add_host(d, address);
+			doctor_add_host(d, address, AI_NUMERICHOST);
 	}
 }
 

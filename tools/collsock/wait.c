@@ -258,7 +258,8 @@ static bool wait_once(struct netlink *n, char **words)
 		wait_print_json(reports, count);
 	else
 		wait_print(reports, count);
-	fflush(stdout);
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_ERROR, "standard output");
 	for (i = 0; i < count; i++)
 		report_free(&reports[i]);
 	free(reports);
