@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "comm.h"
@@ -79,7 +80,9 @@ void cm_comm_close(struct cm_comm *c)
 	comm_close_socket(c);
 	memset(&c->spin, 0, sizeof(c->spin));
 	atomic_store(&c->window.received, 0);
+	atomic_store(&c->window.under_way, 0);
 	atomic_store(&c->failure.seen, false);
+	atomic_store(&c->failure.left, 0);
 }
 
 /* ---- references ---- */
@@ -139,8 +142,10 @@ void cm_comm_leave(struct cm_comm *c, int error)
 	if (!atomic_compare_exchange_strong(&c->failure.left, &none, error))
 		return;
 	atomic_store(&c->failure.seen, true);
+	/* The page holds the socket as a duplicate of the descriptor does, and may be in use. */
+	shutdown(collsock_fd(c->socket), SHUT_RDWR);
 	/* Other threads may be about to use the file descriptor, so it stays open. */
-	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0)
 		cm_fatal_abort(MPI_COMM_WORLD, 1, "collsock: rank %d cannot leave its group\n",
 			       c->rank);

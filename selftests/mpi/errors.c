@@ -109,6 +109,17 @@ static int gather_unevenly(MPI_Comm comm)
 	return result;
 }
 
+/* The root has left, and waits for messages of those who have learned of it. */
+static void await_others(int operation)
+{
+	int rank;
+
+	for (rank = 1; !world_rank && operation == 0 && rank < world_size; rank++)
+		CHECK_MPI(MPI_Recv(NULL, 0, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	if (world_rank && operation == 1)
+		CHECK_MPI(MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD));
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -150,8 +161,11 @@ int main(int argc, char **argv)
 	}
 	if (world_rank == victim)
 		raise(SIGKILL);
-	for (i = 0; i < OPERATIONS_AFTER; i++)
+	for (i = 0; i < OPERATIONS_AFTER; i++) {
 		tell(i, differ && !i ? gather_unevenly(comm) :
 			i == 1 ? next_sum_nonblocking(comm) : next_sum(comm));
+		if (differ)
+			await_others(i);
+	}
 	_exit(EXIT_SUCCESS);
 }

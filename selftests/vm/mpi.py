@@ -225,6 +225,10 @@ if IN_SOAK:
         passes(kind, 3, 1, "duplicates")
 
     @test_each(*KINDS)
+    def reductions_and_writes_to_files_are_awaited_together(kind):
+        passes(kind, 2, 1, "files", "/tmp/written")
+
+    @test_each(*KINDS)
     def callbacks_may_use_a_communicator_while_it_is_freed(kind):
         passes(kind, 3, 1, "callbacks")
 

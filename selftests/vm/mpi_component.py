@@ -193,6 +193,11 @@ if IN_SOAK:
         equal("lines that suspect it", said.count("Do all of them use coll_collsock"), 1)
 
 
+@test
+def a_thread_of_ranks_in_user_space_outlives_mpi():
+    passes_with_it(2, 1, "finalize", launcher=["--env", "COLLSOCK_BACKEND=user"])
+
+
 # ---- errors ----
 
 @test_in_soak

@@ -56,6 +56,23 @@ static bool wait_has_ours(int count, const MPI_Request *requests)
 	return false;
 }
 
+/* Some of ours, and others? */
+static bool wait_has_both(int count, const MPI_Request *requests)
+{
+	bool ours = false, others = false;
+	int i;
+
+	for (i = 0; cm_grequest_any() && i < count; i++) {
+		if (requests[i] == MPI_REQUEST_NULL)
+			continue;
+		if (cm_grequest_find(requests[i]))
+			ours = true;
+		else
+			others = true;
+	}
+	return ours && others;
+}
+
 /* First yield, later sleep briefly; a completion of one of our requests wakes us. */
 static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *requests)
 {
@@ -189,18 +206,6 @@ static int wait_request_free(MPI_Request *request)
 
 /* ---- all ---- */
 
-static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
-{
-	MPI_Request *before;
-	int i;
-
-	for (i = 0; cm_grequest_any() && i < count; i++)
-		wait_await_one(requests[i]);
-	before = wait_remember(count, requests);
-	return wait_failures(cm_functions.Waitall(count, requests, statuses), before, NULL, count,
-			     statuses);
-}
-
 static int wait_test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
 	MPI_Request *before;
@@ -212,6 +217,34 @@ static int wait_test_all(int count, MPI_Request requests[], int *flag, MPI_Statu
 	if (err ? !wait_is_in_status(err) : !*flag)
 		count = 0;
 	return wait_failures(err, before, NULL, count, statuses);
+}
+
+/* Requests of others, too: some of them advance only where they are tested themselves. */
+static int wait_all_mixed(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+	struct cm_pace pace = { };
+	int done, err;
+
+	for (;;) {
+		err = wait_test_all(count, requests, &done, statuses);
+		if (err || done)
+			return err;
+		wait_pause(&pace, count, requests);
+	}
+}
+
+static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+	MPI_Request *before;
+	int i;
+
+	if (wait_has_both(count, requests))
+		return wait_all_mixed(count, requests, statuses);
+	for (i = 0; cm_grequest_any() && i < count; i++)
+		wait_await_one(requests[i]);
+	before = wait_remember(count, requests);
+	return wait_failures(cm_functions.Waitall(count, requests, statuses), before, NULL, count,
+			     statuses);
 }
 
 /* ---- any ---- */
