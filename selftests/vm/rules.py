@@ -13,7 +13,7 @@ import time
 from collsock_test import (
     DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, FLAT, MCS, Descriptor, Group, Sniffer, at_least,
     at_most, command, equal, faulty, integers, main, rank_on, refused, seeded, test, test_each,
-    tunables, work)
+    tunables, until_nothing_lingers, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
@@ -62,6 +62,7 @@ def the_memory_of_a_packet_is_not_used_for_others_while_it_is_under_way():
 
 @test_each(*FAMILIES)
 def joining_sends_nothing(version):
+    until_nothing_lingers(*HOSTS)
     sniffers = [Sniffer(host) for host in HOSTS]
     group = Group(HOSTS, FAMILIES[version])
     time.sleep(0.5)
