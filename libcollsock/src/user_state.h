@@ -83,7 +83,7 @@ struct user_wait {
  * @calls: number of calls under way
  * @closing: the handle is closed, which takes effect when the last of them returns
  * @closed: the handle is closed, or the process ends: completions go nowhere
- * @released: the program has the handle no more
+ * @released: the program no longer has the handle
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
  * @driver: what the thread of the program waits for that receives its packets, or NULL

@@ -59,14 +59,23 @@ int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *byt
 	return err;
 }
 
-TEST(a_join_whose_results_are_too_long_can_be_tried_again)
+/* A handle, and its group with results for which there is no room */
+static struct collsock *open_for_long_results(struct collsock_group **group)
 {
-	struct collsock_group *group = group_of_one();
-	struct collsock *s;
+	struct collsock *s = NULL;
 
 	short_of_room = true;
-	EXPECT_EQ(0, collsock_open_backend(&s, 0, COLLSOCK_BACKEND_USER));
-	collsock_group_request(group)->max_result_bytes = COLLSOCK_MAX_RESULT;
+	*group = group_of_one();
+	collsock_group_request(*group)->max_result_bytes = COLLSOCK_MAX_RESULT;
+	collsock_open_backend(&s, 0, COLLSOCK_BACKEND_USER);
+	return s;
+}
+
+TEST(a_join_whose_results_are_too_long_can_be_tried_again)
+{
+	struct collsock_group *group;
+	struct collsock *s = open_for_long_results(&group);
+
 	EXPECT_EQ(-EMSGSIZE, collsock_join(s, group, 0));
 	EXPECT_EQ(-EMSGSIZE, collsock_join(s, group, 0));
 	collsock_group_request(group)->max_result_bytes = 0;
@@ -78,12 +87,9 @@ TEST(a_join_whose_results_are_too_long_can_be_tried_again)
 
 TEST(a_handle_is_closed_after_a_join_whose_results_are_too_long)
 {
-	struct collsock_group *group = group_of_one();
-	struct collsock *s;
+	struct collsock_group *group;
+	struct collsock *s = open_for_long_results(&group);
 
-	short_of_room = true;
-	EXPECT_EQ(0, collsock_open_backend(&s, 0, COLLSOCK_BACKEND_USER));
-	collsock_group_request(group)->max_result_bytes = COLLSOCK_MAX_RESULT;
 	EXPECT_EQ(-EMSGSIZE, collsock_join(s, group, 0));
 	collsock_close(s);
 	collsock_group_free(group);
