@@ -7,6 +7,8 @@
 The emulated processor has AVX only where instructions are counted (tools/vm/vm).
 """
 
+import time
+
 import computing
 from collsock_test import equal, main, test
 
@@ -18,6 +20,12 @@ KINDS = 3
 @test
 def programs_keep_their_wide_registers_while_softirq_reduces():
     equal("kinds of registers", computing.registers_are_kept(HOSTS), KINDS)
+
+
+@test
+def a_clock_that_runs_ahead_passes_no_limit_of_time():
+    # More than those of this test and of this scenario: takes a moment here
+    time.sleep(600)
 
 
 main(120)

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=3000 icount=1
+# vm: hosts=2 limit=300 icount=1
 # suites: check soak
 """Groups of another user do not make the packets of a group expensive, however they are chosen.
 
-One instruction takes one nanosecond here; while the machine is idle or reads files, its clock runs
-ahead, so that limits of time are long.
+One instruction takes one nanosecond here.
 """
 
 import resource
@@ -92,4 +91,4 @@ def devices_of_other_groups_cost_the_packets_of_a_group_nothing():
     at_most("times as many instructions", after / before, MOST_MORE)
 
 
-main(limit=2900)
+main(120)

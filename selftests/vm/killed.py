@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=8 limit=600 icount=1
+# vm: hosts=8 limit=300 icount=1
 # suites: check soak
 """How soon a killed process is named. Instructions are the clock: it does not depend on what else
 this machine does."""
