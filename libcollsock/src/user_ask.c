@@ -61,26 +61,6 @@ static int ask_receive(int client)
 	return file;
 }
 
-/* Connect. -1 if nobody is there: then it is the socket of a process that was killed. */
-static int ask_connect(int directory, const char *name)
-{
-	const struct timeval patience = { .tv_sec = PATIENCE_S };
-	int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address;
-	socklen_t bytes = user_directory_address(directory, name, &address);
-
-	if (client < 0)
-		return -1;
-	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (!connect(client, (struct sockaddr *)&address, bytes))
-		return client;
-	if (errno == ECONNREFUSED)
-		unlinkat(directory, name, 0);
-	close(client);
-	return -1;
-}
-
 /* "pid (command) state …", where the command may contain anything, even parentheses */
 static char ask_process_state(pid_t pid)
 {
@@ -99,33 +79,67 @@ static char ask_process_state(pid_t pid)
 	return end && end[1] ? end[2] : '\0';
 }
 
-/* One that is stopped would be waited for in vain. Its number here, if it can be seen here */
-static bool ask_is_stopped(int client)
+/* One that is stopped would be waited for in vain. */
+static bool ask_is_stopped(pid_t pid)
+{
+	char state = ask_process_state(pid);
+
+	return state == 'T' || state == 't';
+}
+
+/* Its number here, if it can be seen here */
+static pid_t ask_peer(int client)
 {
 	socklen_t bytes = sizeof(struct ucred);
-	struct ucred who;
-	char state;
+	struct ucred who = { };
 
-	if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
-		return false;
-	state = ask_process_state(who.pid);
-	return state == 'T' || state == 't';
+	return getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &bytes) ? 0 : who.pid;
+}
+
+static int ask_try(int client, int directory, const char *name)
+{
+	struct sockaddr_un address;
+	socklen_t bytes = user_directory_address(directory, name, &address);
+
+	return connect(client, (struct sockaddr *)&address, bytes) ? errno : 0;
+}
+
+/*
+ * Return: 0; ECONNREFUSED for the socket of a process that was killed; EAGAIN if a process is there
+ * that does not take the questions it has: as many as the system keeps.
+ */
+static int ask_connect(int client, int directory, const char *name)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	int error = ask_try(client, directory, name);
+
+	setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	fcntl(client, F_SETFL, 0);	/* wait from now on */
+	if (error == EAGAIN && !ask_is_stopped(atoi(name)))
+		error = ask_try(client, directory, name);
+	if (error == ECONNREFUSED)
+		unlinkat(directory, name, 0);
+	return error;
 }
 
 /* Return: whether it is there */
 static bool ask_process(const struct user_ask *ask, int directory, const char *name)
 {
-	int client = ask_connect(directory, name), file;
+	int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
+	int file = -1;
 
 	if (client < 0)
 		return false;
-	file = ask->take && !ask_is_stopped(client) ? ask_receive(client) : -1;
+	error = ask_connect(client, directory, name);
+	if (!error && ask->take && !ask_is_stopped(ask_peer(client)))
+		file = ask_receive(client);
 	if (file >= 0) {
 		ask_read(ask, file, atoi(name));
 		close(file);
 	}
 	close(client);
-	return true;
+	return !error || error == EAGAIN;
 }
 
 /* ---- all processes ---- */

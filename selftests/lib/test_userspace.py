@@ -169,6 +169,20 @@ def test_the_straggler_is_named_if_it_is_stopped_or_killed(folder):
         assert "rank 1, which is here and does not reply: it has left" in said, said
 
 
+def test_a_stopped_process_is_told_of_however_often_it_is_asked(folder):
+    """The system keeps questions that a stopped process does not take, but not any number."""
+    with Ranks(folder, patient=True) as ranks:
+        os.kill(ranks.pids[1], signal.SIGSTOP)
+        try:
+            for _ in range(30):
+                state, said = straggler(folder, ranks)
+                equal(state, "joined")
+                assert f"is stopped (T): kill -CONT {ranks.pids[1]}" in said, said
+        finally:
+            os.kill(ranks.pids[1], signal.SIGCONT)
+        ranks.go_on(0, 1, 2)
+
+
 def test_who_was_last_is_one_list_of_all_processes(folder):
     """Each has seen a part. What others have seen of rank 1 is told of it, not of its host."""
     with Ranks(folder, stay=True) as ranks:
