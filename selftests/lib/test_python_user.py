@@ -70,9 +70,10 @@ def test_three_lines_are_a_program():
 
 
 def by_hand(program, ranks, rank, folder, stdin=None, **settings):
-    """A process that meets the others at a port of this machine."""
+    """A process that meets the others at a port of this machine. What a shell starts in the
+    background, such as these tests, ignores SIGINT."""
     return subprocess.Popen(
-        [sys.executable, "-c", program], text=True, stdin=stdin, stdout=subprocess.PIPE,
+        ["env", "--default-signal=INT", sys.executable, "-c", program], text=True, stdin=stdin, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, env=USUAL | {
             "COLLSOCK_BACKEND": "user", "COLLSOCK_RENDEZVOUS": "127.0.0.1",
             "COLLSOCK_JOB": folder, "COLLSOCK_KEY_FILE": f"{folder}/key",

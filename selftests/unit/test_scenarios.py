@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which scenarios selftests/run runs, in a small tree whose test machine is this one; TAP."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -96,9 +97,10 @@ def make_tree():
 
 
 def run(*arguments):
-    """Returns the output and the status."""
+    """Returns the output and the status, also if these tests are part of a soak."""
+    environment = {name: value for name, value in os.environ.items() if name != "COLLSOCK_SOAK"}
     done = subprocess.run([WORK / "selftests/run", *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
+                          stderr=subprocess.STDOUT, text=True, check=False, env=environment)
     return done.stdout.splitlines(), done.returncode
 
 
