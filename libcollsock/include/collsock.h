@@ -151,6 +151,8 @@ enum collsock_bearer {
  * @multicast: as in struct collsock_join, see collsock_multicast_from_text(); for
  *	collsock_join_env(), all zero means that of the variable COLLSOCK_MULTICAST, if it is set
  *
+ * A rank of collsock run has its key and the addresses of all from there: then @name, @key,
+ * @network, @prefix, @bearer, @family, @port, @timeout_ms and @multicast do not matter.
  * Fields are only ever added, at the end. All ranks must have the same, except in @open_flags,
  * @spin_us, @timeout_ms, @failed_rank, @text, @text_bytes and @backend.
  */

@@ -36,7 +36,7 @@ static int env_enter(struct collsock **joined, const struct collsock_options *o,
 
 	if (err)
 		return err;
-	err = launch_request_join(s, request, socket);
+	err = launch_request_join(s, o, request, socket);
 	if (err) {
 		collsock_close(s);
 		return err;
@@ -110,6 +110,9 @@ COLLSOCK_PUBLIC int collsock_join_env(struct collsock **joined,
 	char text[MEETING_TEXT] = "";
 	int err = joining_options_complete(&o, options);
 
+	/* What the program leaves open, the request of collsock run may say. */
+	if (!err && !(options && options->max_bytes))
+		o.max_bytes = 0;
 	if (o.failed_rank)
 		*o.failed_rank = COLLSOCK_NO_RANK;
 	if (!o.text || !o.text_bytes) {

@@ -269,20 +269,9 @@ struct joining_outcome joining_prepare(struct joining *j)
 
 static void joining_set_request(struct collsock_join *request, const struct joining *j)
 {
-	const struct collsock_options *o = &j->options;
-
+	joining_options_set_request(request, &j->options);
 	request->segment_bytes = j->segment;
-	request->max_bytes = o->max_bytes;
-	request->max_result_bytes = o->max_result_bytes;
-	request->window = o->window;
-	request->liveness_ms = o->liveness_ms;
-	request->features = o->features;
-	request->algorithms = o->algorithms;
-	request->degrees = o->degrees;
-	memcpy(request->algorithm, o->algorithm, sizeof(request->algorithm));
-	request->degree = o->degree;
-	request->mac = o->mac;
-	memcpy(request->multicast, o->multicast, sizeof(request->multicast));
+	memcpy(request->multicast, j->options.multicast, sizeof(request->multicast));
 }
 
 static int joining_add_rank(struct collsock_group *group, const struct joining *j, __u32 rank)

@@ -109,6 +109,30 @@ void joining_options_set_multicast(struct collsock_options *o, const __u8 addres
 		o->family = o->multicast[0] == IPV6_MULTICAST ? AF_INET6 : AF_INET;
 }
 
+#define OPTIONS_SET(field) \
+	do { \
+		if (o->field) \
+			request->field = o->field; \
+	} while (0)
+
+void joining_options_set_request(struct collsock_join *request, const struct collsock_options *o)
+{
+	unsigned int operation;
+
+	OPTIONS_SET(segment_bytes);
+	OPTIONS_SET(max_bytes);
+	OPTIONS_SET(max_result_bytes);
+	OPTIONS_SET(window);
+	OPTIONS_SET(liveness_ms);
+	OPTIONS_SET(features);
+	OPTIONS_SET(algorithms);
+	OPTIONS_SET(degrees);
+	OPTIONS_SET(degree);
+	OPTIONS_SET(mac);
+	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
+		OPTIONS_SET(algorithm[operation]);
+}
+
 /* ---- what all ranks must have alike ---- */
 
 /**

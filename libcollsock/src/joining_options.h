@@ -64,6 +64,14 @@ static inline bool joining_is_segment(__u32 bytes)
 			  !(bytes % COLLSOCK_SEGMENT_QUANTUM));
 }
 
+/**
+ * joining_options_set_request() - set what does not depend on who the ranks are
+ * @request: of a rank
+ * @options: those that are 0 leave it as it is
+ */
+void joining_options_set_request(struct collsock_join *request,
+				 const struct collsock_options *options);
+
 /* Have the options a key? */
 bool joining_options_keyed(const struct collsock_options *options);
 

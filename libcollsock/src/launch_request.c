@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "group.h"
+#include "joining_options.h"
 #include "launch_request.h"
 
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
@@ -128,9 +129,10 @@ static void launch_close(int socket)
 }
 
 /* It has a key, so no copy is left. Who joins checks the rest. */
-static int launch_pass(struct collsock *s, int fd, size_t bytes, int socket)
+static int launch_pass(struct collsock *s, const struct collsock_options *o, int fd, size_t bytes,
+		       int socket)
 {
-	void *request = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *request = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	int err;
 
 	if (request == MAP_FAILED) {
@@ -138,12 +140,15 @@ static int launch_pass(struct collsock *s, int fd, size_t bytes, int socket)
 		launch_close(socket);
 		return err;
 	}
+	joining_options_set_request(request, o);
 	err = group_join_request(s, request, bytes, socket);
+	explicit_bzero(request, sizeof(struct collsock_join));
 	munmap(request, bytes);
 	return err;
 }
 
-int launch_request_join(struct collsock *s, const char *value, const char *socket_value)
+int launch_request_join(struct collsock *s, const struct collsock_options *o, const char *value,
+			const char *socket_value)
 {
 	int socket = launch_open_socket(socket_value), fd, err;
 	size_t bytes;
@@ -155,7 +160,7 @@ int launch_request_join(struct collsock *s, const char *value, const char *socke
 		launch_close(socket);
 		return fd;
 	}
-	err = launch_pass(s, fd, bytes, socket);
+	err = launch_pass(s, o, fd, bytes, socket);
 	close(fd);
 	return err;
 }

@@ -37,6 +37,7 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES]);
 /**
  * launch_request_join() - join as a request says
  * @s: a socket
+ * @options: those that are not 0 and do not depend on who the ranks are come before the request's
  * @value: of COLLSOCK_REQUEST
  * @socket: of COLLSOCK_SOCKET, or NULL
  *
@@ -44,6 +45,7 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES]);
  * not the library's, and stays open. Return: 0; -EBADMSG if a file is closed, is another one, or
  * could still be changed; or as collsock_join().
  */
-int launch_request_join(struct collsock *s, const char *value, const char *socket);
+int launch_request_join(struct collsock *s, const struct collsock_options *options,
+			const char *value, const char *socket);
 
 #endif

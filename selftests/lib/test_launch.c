@@ -264,20 +264,25 @@ FIXTURE_TEARDOWN(request)
 	collsock_group_free(self->group);
 }
 
-static int join_requested(FIXTURE_DATA(request) * self)
+static int join_requested_with(FIXTURE_DATA(request) * self, struct collsock_options options)
 {
 	const char * const settings[] = { self->setting, BY_HAND, NULL };
-	struct collsock_options options = {
-		.size = sizeof(options), .text = self->text, .text_bytes = sizeof(self->text),
-	};
 	struct collsock *socket;
 	int err;
 
+	options.size = sizeof(options);
+	options.text = self->text;
+	options.text_bytes = sizeof(self->text);
 	set_environment(settings);
 	err = collsock_join_env(&socket, &options);
 	if (!err)
 		collsock_close(socket);
 	return err;
+}
+
+static int join_requested(FIXTURE_DATA(request) * self)
+{
+	return join_requested_with(self, (struct collsock_options){ });
 }
 
 TEST_F(request, is_what_join_receives)
@@ -295,6 +300,27 @@ TEST_F(request, is_what_join_receives)
 	ASSERT_EQ(0, join_requested(self)) TH_LOG("%s", self->text);
 	ASSERT_EQ(bytes, fake.sent_bytes);
 	EXPECT_EQ(0, memcmp(expected, fake.sent, bytes));
+}
+
+TEST_F(request, leaves_to_the_program_what_does_not_depend_on_who_the_ranks_are)
+{
+	struct collsock_options options = {
+		.key = "another", .port = 7, .window = 8, .max_bytes = 65536,
+		.algorithm = { [COLLSOCK_ALLREDUCE] = COLLSOCK_MCS },
+	};
+	const struct collsock_join *sent = (const struct collsock_join *)fake.sent;
+	const struct collsock_member *member = (const struct collsock_member *)(sent + 1);
+
+	collsock_group_request(self->group)->liveness_ms = 700;
+	self->fd = launch_request_write(self->group, 1, self->value);
+	ASSERT_EQ(0, join_requested_with(self, options)) TH_LOG("%s", self->text);
+	EXPECT_EQ(65536, sent->max_bytes);
+	EXPECT_EQ(8, sent->window);
+	EXPECT_EQ(COLLSOCK_MCS, sent->algorithm[COLLSOCK_ALLREDUCE]);
+	EXPECT_EQ(0, sent->algorithm[COLLSOCK_BARRIER]);
+	EXPECT_EQ(700, sent->liveness_ms);
+	EXPECT_EQ(0, memcmp(sent->key, the_key, sizeof(the_key)));
+	EXPECT_EQ(COLLSOCK_PORT, member->port);
 }
 
 TEST_F(request, stays_open_across_exec_and_is_for_one_rank)
@@ -354,6 +380,7 @@ static unsigned int open_files(void)
 /* As collsock run passes them to a rank in user space */
 TEST_F(request, the_socket_of_a_bad_request_is_closed)
 {
+	static const struct collsock_options options;
 	char socket_value[LAUNCH_REQUEST_BYTES];
 	struct collsock *s;
 	unsigned int before;
@@ -365,7 +392,7 @@ TEST_F(request, the_socket_of_a_bad_request_is_closed)
 	close(ends[1]);
 	ASSERT_EQ(0, launch_request_pass_socket(ends[0], socket_value));
 	EXPECT_EQ(before + 1, open_files());
-	EXPECT_EQ(-EBADMSG, launch_request_join(s, "x", socket_value));
+	EXPECT_EQ(-EBADMSG, launch_request_join(s, &options, "x", socket_value));
 	EXPECT_EQ(before, open_files());
 	collsock_close(s);
 }

@@ -140,6 +140,7 @@ static struct collsock_group *run_make_group(struct run *run, bool user)
 		error = collsock_group_add_host(group, "127.0.0.1", run_take_port(run, rank, user));
 	if (error)
 		errx(RUN_FAILED, "group of %u ranks: %s", run->ranks, strerror(-error));
+	collsock_group_request(group)->max_bytes = COLLSOCK_DEFAULT_MAX_BYTES;
 	explicit_bzero(&random, sizeof(random));
 	return group;
 }
