@@ -209,6 +209,21 @@ def test_tests_for_users_pass():
     equal((done.returncode, done.stdout.count(" passed in ")), (0, 3), done.stdout[-3000:])
 
 
+def test_programs_choose_what_the_group_can_carry():
+    """With collsock run, and with other launchers"""
+    program = HELLO.replace("env()", "env(max_bytes=8000, window=4, algorithm={'allreduce': 'mcs'})")
+    program += "    assert len(group.broadcast([0.] * 1000)) == 1000\n"
+    done = launched(program, 2, COLLSOCK_BACKEND="user")
+    equal((done.returncode, done.stdout.split()), (0, ["3"] * 2), done.stderr)
+    with folder_with_a_key() as folder:
+        ranks = [by_hand(program, 2, rank, folder) for rank in range(2)]
+        said = [rank.communicate(timeout=SECONDS) for rank in ranks]
+    equal([(rank.returncode, out.strip()) for rank, (out, _) in zip(ranks, said)], [(0, "3")] * 2,
+          said)
+    done = launched(HELLO.replace("env()", "env(max_byte=1)"), 1, COLLSOCK_BACKEND="user")
+    assert "no limit max_byte" in done.stderr, done
+
+
 def test_program_may_not_choose_another_backend_than_its_launcher():
     done = launched(HELLO.replace("env()", "env(backend='kernel')"), 1, COLLSOCK_BACKEND="user")
     assert "collsock run has prepared user" in done.stderr, done

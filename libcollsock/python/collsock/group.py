@@ -51,8 +51,11 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
     return Group(backends.join(backends.open_socket(backend), asked), keep_in_child)
 
 
-def join_env(*, backend: str = "auto", keep_in_child: bool = False) -> Group:
+def join_env(*, backend: str = "auto", keep_in_child: bool = False,
+             algorithm: Mapping[str, str] | None = None, **limits: int) -> Group:
     """Join the group of which a launcher has made this process a rank.
+
+    algorithm and limits, as of join(), must be equal on all ranks.
 
     With `collsock run` it does not wait for the other ranks; otherwise (srun, mpiexec, torchrun,
     variables set by hand) libcollsock finds them, and says what it waits for on standard error. If
@@ -61,11 +64,14 @@ def join_env(*, backend: str = "auto", keep_in_child: bool = False) -> Group:
     OSError: there is no launcher, or no library (ENOENT), or this is not the rank any more
     (EBADMSG). CollectiveError: the rank that it names cannot join, or does not come.
     """
+    request.check_limits(limits)
+    request.algorithm_of_each(algorithm)
     if not launch.has_request():
-        return Group(launcher.join(backend), keep_in_child)
+        return Group(launcher.join(backend, limits, algorithm), keep_in_child)
     launched = launch.backend()
     backends.check_launched(backend, launched)
-    asked, udp = launch.take_request(), launch.take_socket()
+    asked = request.with_choices(launch.take_request(), limits, algorithm)
+    udp = launch.take_socket()
     return Group(backends.join(backends.open_socket(launched), asked, udp), keep_in_child)
 
 

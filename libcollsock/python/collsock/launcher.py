@@ -8,9 +8,11 @@ import errno
 import os
 import socket
 import threading
+from collections.abc import Mapping
+from typing import Any
 
 from . import backend as backends
-from . import layout, user
+from . import layout, request, user
 from .error import CollectiveError
 
 TEXT_BYTES = 512
@@ -42,13 +44,14 @@ class Joining(threading.Thread):
     """Joins in a thread, as a call of the library that waits for other ranks goes on after a signal,
     and Python sees none (Ctrl-C) until it returns."""
 
-    def __init__(self, backend: str) -> None:
+    def __init__(self, backend: str, chosen: dict[str, int], algorithm: bytes) -> None:
         super().__init__(name="collsock-join", daemon=True)
-        self.library, self.backend = user.library(), backend
+        self.library, self.asked = user.library(), (backend, chosen, algorithm)
         self.text, self.failed_rank = ctypes.create_string_buffer(TEXT_BYTES), ctypes.c_uint32()
         self.options = Options(
             size=ctypes.sizeof(Options), text=ctypes.addressof(self.text), text_bytes=TEXT_BYTES,
-            failed_rank=ctypes.addressof(self.failed_rank), backend=NUMBERS[backend])
+            failed_rank=ctypes.addressof(self.failed_rank), backend=NUMBERS[backend],
+            algorithm=(ctypes.c_uint8 * len(algorithm))(*algorithm), **chosen)
         self.handle, self.error = ctypes.c_void_p(), 0
         self.lock, self.ended, self.given_up = threading.Lock(), threading.Event(), False
 
@@ -99,18 +102,19 @@ _interrupted: list[Joining] = []
 os.register_at_fork(after_in_child=_interrupted.clear)
 
 
-def joining(backend: str) -> Joining:
+def joining(*asked: Any) -> Joining:
     """The call that was interrupted, if it goes on, or a new one."""
     while _interrupted:
         earlier = _interrupted.pop()
         if earlier.take_up():
-            if earlier.backend == backend:
+            if earlier.asked == asked:
                 return earlier
             _interrupted.append(earlier)
             earlier.give_up()
+            backend, limits, _ = earlier.asked
             raise OSError(errno.EALREADY, "an interrupted join_env() goes on, with the backend "
-                          f"{earlier.backend}: name that, or wait until it gives up")
-    return Joining(backend)
+                          f"{backend} and {limits}: name that, or wait until it gives up")
+    return Joining(*asked)
 
 
 def socket_of(handle: ctypes.c_void_p) -> socket.socket:
@@ -127,14 +131,15 @@ def socket_of(handle: ctypes.c_void_p) -> socket.socket:
     return user.Socket(handle)
 
 
-def join(backend: str) -> socket.socket:
+def join(backend: str, limits: request.Limits,
+         algorithm: Mapping[str, str] | None) -> socket.socket:
     """A socket that has joined, when all ranks have; an OSError says why not, and what to do."""
     chosen = backends.chosen(backend)
     try:
         library = user.library()
     except OSError as failed:
         raise OSError(errno.ENOENT, f"{NO_LAUNCHER}: {failed.strerror}") from None
-    call = joining(chosen)
+    call = joining(chosen, request.check_limits(limits), request.algorithm_of_each(algorithm))
     try:
         if call.ident is None:
             call.start()

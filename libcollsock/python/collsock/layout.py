@@ -20,6 +20,10 @@ ETHERTYPE = 0x88b5
 JOIN, SELF = 1, 4
 
 JOIN_HEAD = struct.Struct("=IIQQ16sIIIIHHIQQQ16sBB2sI16s")
+# Fields of it that a program may choose which collsock run has started
+JOIN_CHOICES = {"max_bytes": 8, "window": 9, "segment_bytes": 10, "liveness_ms": 11, "degree": 16,
+                "max_result_bytes": 19}
+JOIN_ALGORITHM = 15
 MEMBER = struct.Struct("=HHI16s")
 POST = struct.Struct("=IBBBBIIIIQ")
 COMPLETION = struct.Struct("=IIIIQQQ")

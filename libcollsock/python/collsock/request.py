@@ -152,6 +152,17 @@ def join_request(hosts: Sequence[Host], rank: int, group_id: int, nonce: int,
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
+def with_choices(asked: bytes, limits: Limits, algorithm: Mapping[str, str] | None) -> bytes:
+    """The same argument with what a program chooses; 0 leaves what the argument says."""
+    value, own = check_limits(limits), algorithm_of_each(algorithm)
+    head = list(layout.JOIN_HEAD.unpack_from(asked))
+    for name, field in layout.JOIN_CHOICES.items():
+        head[field] = value[name] or head[field]
+    head[layout.JOIN_ALGORITHM] = bytes(
+        mine or theirs for mine, theirs in zip(own, head[layout.JOIN_ALGORITHM]))
+    return layout.JOIN_HEAD.pack(*head) + asked[layout.JOIN_HEAD.size:]
+
+
 def open_nonblocking(path: str, flags: int) -> int:
     """For open(): a FIFO does not block."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
