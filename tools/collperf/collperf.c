@@ -455,6 +455,14 @@ static void take(void *context, int letter, const char *value)
 }
 
 /* Who describes the group: options, or the launcher? */
+static bool chooses_network(const struct collperf *c)
+{
+	static const __u8 none[sizeof(c->multicast)];
+
+	return c->options.port || c->options.family != AF_INET ||
+	       memcmp(c->multicast, none, sizeof(none));
+}
+
 static void check_group(const struct collperf *c)
 {
 	bool launched = options_launched(&c->options);
@@ -462,6 +470,9 @@ static void check_group(const struct collperf *c)
 	if (launched && (c->described || c->options.given_rank >= 0))
 		errx(EXIT_USAGE, "%s: only with --hosts-file or --hosts",
 		     c->described ? c->described : "--rank");
+	if (launched && getenv("COLLSOCK_REQUEST") && chooses_network(c))
+		errx(EXIT_USAGE,
+		     "--port, --ipv6, --ethernet, --multicast: collsock run has decided that");
 	if (launched && c->starts)
 		errx(EXIT_USAGE, "--startup: only with --hosts-file or --hosts");
 	if (!launched && !c->has_nonce)
