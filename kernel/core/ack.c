@@ -38,7 +38,7 @@ bool coll_ack_due(struct coll_peer *peer, u64 now)
 	if (!peer->ack.owed)
 		return false;
 	if (coll_ack_covered(peer, g->credit.acknowledged)) {
-		coll_ack_settle(peer);
+		coll_ack_settle(peer, peer->ack.operation, g->credit.acknowledged);
 		return false;
 	}
 	if (peer->ack.due_ns <= now && coll_ack_expected(peer))

@@ -30,13 +30,22 @@ static inline bool coll_ack_expected(const struct coll_peer *peer)
 	return coll_ack_covered(peer, peer->group->credit.cover_done + 2);
 }
 
-/* No acknowledgment is owed any more. */
-static inline void coll_ack_settle(struct coll_peer *peer)
+/*
+ * A packet about @operation with this "done" leaves: no acknowledgment is owed any more, but that
+ * of messages of a later operation which came by multicast. Within an operation more follows.
+ */
+static inline void coll_ack_settle(struct coll_peer *peer, u64 operation, u64 done)
 {
-	peer->ack.messages = 0;
-	peer->ack.owed = false;
-	peer->ack.now = false;
-	peer->ack.explicit = false;
+	struct coll_peer_ack *ack = &peer->ack;
+	u64 copied = unlikely(ack->copies) ? coll_peer_ahead(peer)->got.operation : operation;
+	bool left = copied != operation && coll_after(copied, done);
+
+	ack->messages = 0;
+	ack->owed = left;
+	ack->now &= left;
+	ack->explicit = false;
+	if (unlikely(left))
+		ack->operation = copied;
 }
 
 /* Must a packet with this "done" carry the acknowledgment that is owed? */
@@ -53,7 +62,7 @@ static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *bod
 		body->ack_bits = peer->recv.bits;
 	}
 	if (peer->ack.owed)
-		coll_ack_settle(peer);
+		coll_ack_settle(peer, body->operation, body->done);
 }
 
 /* The message in packet @number, which is new, was accepted. */

@@ -77,7 +77,7 @@ static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_h
 
 	if (head->carries_done && !head->several && ack->owed && !ack->explicit && !ack->now &&
 	    ack->operation == head->number)
-		coll_ack_settle(peer);
+		coll_ack_settle(peer, head->number, peer->group->window.completed);
 }
 
 /**
@@ -137,6 +137,10 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 	list_for_each_entry_safe(m, next, &a->messages, link) {
 		u64 due = ahead_due(peer, m);
 
+		if (ahead_is_settled(peer, m)) {
+			coll_peer_forget(m, false, now);
+			continue;
+		}
 		if (due > now || coll_work_over(peer->group)) {
 			coll_deadline_peer(peer, max(due, now));
 			continue;
@@ -197,10 +201,25 @@ static void ahead_owe(struct coll_peer *peer, u64 operation, bool ask, u64 now)
 /* An acknowledgment of another operation is owed, and is remembered no longer. */
 static bool ahead_displaces(const struct coll_peer *peer, u64 operation)
 {
-	const struct coll_ahead *a = coll_peer_ahead(peer);
+	u64 copied = coll_peer_ahead(peer)->got.operation;
 
-	return a->owed && a->got.operation != operation &&
-	       coll_after(a->got.operation, peer->group->window.completed);
+	return peer->ack.copies && copied != operation &&
+	       coll_after(copied, peer->group->window.completed);
+}
+
+/**
+ * coll_ahead_remember() - what is the parent's to send is stored
+ * @peer: the parent
+ * @operation: number of the operation
+ * @round: round of the edge
+ * @segment: which one
+ * @now: time in ns
+ */
+void coll_ahead_remember(struct coll_peer *peer, u64 operation, u8 round, u16 segment, u64 now)
+{
+	if (ahead_displaces(peer, operation))
+		coll_peer_send_ack(peer, now);
+	coll_position_mark(&coll_peer_ahead(peer)->got, operation, round, segment);
 }
 
 /**
@@ -217,11 +236,7 @@ static bool ahead_displaces(const struct coll_peer *peer, u64 operation)
 void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, bool ask,
 		       u64 now)
 {
-	struct coll_ahead *a = coll_peer_ahead(peer);
-
-	if (ahead_displaces(peer, operation))
-		coll_peer_send_ack(peer, now);
-	coll_position_mark(&a->got, operation, round, segment);
-	a->owed = true;
+	coll_ahead_remember(peer, operation, round, segment, now);
+	peer->ack.copies = true;
 	ahead_owe(peer, operation, ask, now);
 }

@@ -23,6 +23,7 @@ void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied
 		     u64 now);
 void coll_ahead_expire(struct coll_peer *peer, u64 now);
 void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body);
+void coll_ahead_remember(struct coll_peer *peer, u64 operation, u8 round, u16 segment, u64 now);
 void coll_ahead_accept(struct coll_peer *peer, u64 operation, u8 round, u16 segment, bool ask,
 		       u64 now);
 

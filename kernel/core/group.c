@@ -373,7 +373,7 @@ static inline int group_edge(const struct coll_op *op, u32 host, const struct co
 static noinline void group_store_down(struct coll_op *op, struct coll_peer *peer, u32 edge,
 				      const struct coll_body *body, u64 now)
 {
-	coll_multicast_stored(op, peer, edge, body);
+	coll_multicast_stored(op, peer, edge, body, now);
 	if (edge == op->schedule->down_fold)
 		coll_engine_settle_up(op, body->segment, now);
 }

@@ -173,12 +173,13 @@ void coll_multicast_hear(struct coll_peer *peer, const struct coll_body *body)
  * @peer: its sender
  * @edge: its fold entry
  * @body: the message, which did not come by multicast before
+ * @now: time in ns
  *
  * From those below comes whether multicast reaches hosts there. From the parent comes what
  * did not come by multicast, and the epoch of the source.
  */
 void coll_multicast_stored(struct coll_op *op, struct coll_peer *peer, u32 edge,
-			   const struct coll_body *body)
+			   const struct coll_body *body, u64 now)
 {
 	struct coll_multicast *mc = &op->group->multicast;
 	u32 epoch = coll_wire_epoch(peer->conn.rx.prefix);
@@ -192,6 +193,5 @@ void coll_multicast_stored(struct coll_op *op, struct coll_peer *peer, u32 edge,
 	mc->copied = 0;
 	if (epoch && peer->conn.knows_us)
 		mc->host[op->schedule->source].epoch = epoch;
-	coll_position_mark(&coll_peer_ahead(peer)->got, op->head.number, body->round,
-			   body->segment);
+	coll_ahead_remember(peer, op->head.number, body->round, body->segment, now);
 }

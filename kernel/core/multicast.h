@@ -28,6 +28,6 @@ void coll_multicast_send(struct coll_op *op, u32 lane, u32 edge, struct coll_pee
 			 struct coll_message *m, u64 now);
 void coll_multicast_hear(struct coll_peer *peer, const struct coll_body *body);
 void coll_multicast_stored(struct coll_op *op, struct coll_peer *peer, u32 edge,
-			   const struct coll_body *body);
+			   const struct coll_body *body, u64 now);
 
 #endif

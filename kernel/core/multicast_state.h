@@ -15,9 +15,9 @@
  * @told: epoch that the other side was told last
  * @tells: how often
  * @receives: the other side has reported that the latest message for all came by multicast
- * @owed: an acknowledgment of @got is owed
  * @has: latest position that the other side has acknowledged
- * @got: latest position of what came along the edge from the other side
+ * @got: latest position of what came along the edge from the other side; it is acknowledged if
+ *	an acknowledgment of copies is owed (struct coll_peer_ack)
  */
 struct coll_ahead {
 	struct list_head	messages;
@@ -25,7 +25,6 @@ struct coll_ahead {
 	u32			told;
 	u8			tells;
 	bool			receives;
-	bool			owed;
 	struct coll_position	has;
 	struct coll_position	got;
 };

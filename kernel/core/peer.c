@@ -615,12 +615,12 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 static void peer_add_position(struct coll_peer *peer, struct coll_body *body,
 			      u8 payload[COLL_WIRE_POSITION])
 {
-	struct coll_ahead *a = coll_peer_ahead(peer);
+	const struct coll_ahead *a = coll_peer_ahead(peer);
 
 	body->flags = peer->group->multicast.copied;
-	if (!a->owed)
+	if (!peer->ack.copies)
 		return;
-	a->owed = false;
+	peer->ack.copies = false;
 	if (!coll_after(a->got.operation, peer->group->window.completed))
 		return;
 	coll_wire_write_position(payload, &a->got);

@@ -17,12 +17,6 @@
 #include "held.h"
 #include "state.h"
 
-/* What multicast has carried along the edges of the connection, in a group that has it */
-static inline struct coll_ahead *coll_peer_ahead(const struct coll_peer *peer)
-{
-	return peer->group->multicast.host[peer->host].ahead;
-}
-
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now);
 struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation);
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now);

@@ -216,6 +216,7 @@ struct coll_peer_recv_state {
  * @operation: highest operation that it acknowledges
  * @messages: number of messages that it acknowledges
  * @owed: an acknowledgment is owed
+ * @copies: also of messages that came by multicast, which only a lone one acknowledges, or "done"
  * @now: it is to be sent with this event
  * @explicit: "done" does not imply it
  */
@@ -225,6 +226,7 @@ struct coll_peer_ack {
 	u64	operation;
 	u8	messages;
 	bool	owed;
+	bool	copies;
 	bool	now;
 	bool	explicit;
 };

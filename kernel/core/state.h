@@ -349,4 +349,10 @@ static inline u64 coll_group_last(const struct coll_group *g)
 	return g->window.next - 1;
 }
 
+/* What multicast has carried along the edges of the connection, in a group that has it */
+static inline struct coll_ahead *coll_peer_ahead(const struct coll_peer *peer)
+{
+	return peer->group->multicast.host[peer->host].ahead;
+}
+
 #endif

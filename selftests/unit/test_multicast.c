@@ -230,6 +230,39 @@ TEST_F(net, a_broadcast_to_ranks_that_are_late_is_not_repeated)
 		}
 }
 
+/* Reductions to host 6, to which host 0 is not the root but above hosts 1 and 2, and broadcasts. */
+static void reduce_and_broadcast(struct __test_metadata *_metadata, struct unit_network *n,
+				 u32 from, u32 to)
+{
+	for (; from < to; from++) {
+		ASSERT_EQ(0, unit_reduce(n, from, 6, from));
+		ASSERT_EQ(0, unit_broadcast(n, from, 0, 7));
+	}
+}
+
+/* An acknowledgment of other messages that is piggybacked meanwhile is none of the copy. */
+TEST_F(net, a_copy_that_is_early_is_acknowledged_whatever_is_sent_before)
+{
+	struct unit_network *n = &self->n;
+	u32 count;
+
+	describe(n, 7, 2);
+	n->join.algorithm[COLLSOCK_REDUCE] = COLLSOCK_KARY;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	learn(_metadata, n);
+	unit_run(n, SECOND);
+	for (count = 0; count < 10; count++) {
+		reduce_and_broadcast(_metadata, n, 0, 1);
+		reduce_and_broadcast(_metadata, n, 3, 7);
+		unit_run(n, MS / 2);
+		reduce_and_broadcast(_metadata, n, 1, 3);
+		ASSERT_TRUE(unit_await_all(n, SECOND));
+		unit_run(n, 20 * MS);
+	}
+	EXPECT_EQ(0, SUM(n, copies_repaired));
+	expect_settled(_metadata, n);
+}
+
 /* ---- copies that are lost ---- */
 
 /* The deepest host waits for one time-out, not for one at each height. */
