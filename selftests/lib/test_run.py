@@ -45,10 +45,14 @@ def another_user(folder):
     return done.returncode == 0, shows(done)
 
 
-def ranks_that_meet(folder):
+def secret(folder):
     key = folder / "key"
     run("keygen", str(key))
-    settings = {"COLLSOCK_KEY_FILE": str(key), "COLLSOCK_JOB": f"run-{os.getpid()}"}
+    return {"COLLSOCK_KEY_FILE": str(key), "COLLSOCK_JOB": f"run-{os.getpid()}"}
+
+
+def ranks_that_meet(folder):
+    settings = secret(folder)
     ranks = [subprocess.Popen([COMMAND, "run", "--rendezvous", "127.0.0.1", "--ranks", "3",
                                "--rank", str(rank), "--", COMMAND, "allreduce", "--op", "max",
                                str(10 + rank)],
@@ -135,6 +139,20 @@ def a_program_without_a_launcher(_):
         shows(done)
 
 
+def a_group_that_options_describe(folder):
+    """Each option of a rank alone, and all of them; the request is that of a rank of run."""
+    settings, seen = secret(folder), []
+    inherited = settings | {"COLLSOCK_REQUEST": "99:1", "COLLSOCK_SOCKET": "98:1"}
+    by_hand = {"COLLSOCK_RENDEZVOUS": "127.0.0.1", "COLLSOCK_RANK": "0", "COLLSOCK_RANKS": "1"}
+    for options in ("-H localhost", "--rendezvous 127.0.0.1", "--rank 0", "--ranks 1",
+                    "--rendezvous 127.0.0.1 --ranks 1 --rank 0"):
+        done = run("barrier", *options.split(), settings=inherited | by_hand)
+        seen.append((options, done.returncode, done.stderr))
+    without = run("barrier", settings=inherited | by_hand)
+    return all(status == 0 for _, status, _ in seen) and without.returncode and \
+        "COLLSOCK_REQUEST=99:1" in without.stderr, f"{seen}, without options {shows(without)}"
+
+
 def a_key_in_a_folder_that_is_not_there(folder):
     done = run("keygen", str(folder / "no/key"))
     return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
@@ -154,6 +172,8 @@ TESTS = {
     "ranks are in a network namespace of their own": ranks_in_a_namespace_of_their_own,
     "ranks do not wait for packets where loopback is down": a_namespace_whose_loopback_is_down,
     "without launcher and options run says which there are": a_program_without_a_launcher,
+    "options of a rank come before the request of collsock run":
+        a_group_that_options_describe,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

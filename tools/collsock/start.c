@@ -12,6 +12,7 @@
 #include <linux/collsock.h>
 
 #include "command.h"
+#include "launch_request.h"
 #include "start.h"
 #include "text.h"
 #include "usage.h"
@@ -132,9 +133,17 @@ static void start_set_option(struct start *start, int letter)
 	}
 }
 
+/* It is of the group of a rank that runs this command, and would come before the options. */
+static void start_forget_request(void)
+{
+	unsetenv(LAUNCH_REQUEST);
+	unsetenv(LAUNCH_SOCKET);
+}
+
 char **start_parse(struct start *start, int argc, char **argv, const char *letters)
 {
 	const char *command = argv[0];
+	bool describes_group = false;
 	int letter;
 
 	/* A word that is no option ends them, so that those of the program stay as they are. */
@@ -149,7 +158,10 @@ char **start_parse(struct start *start, int argc, char **argv, const char *lette
 			errx(start->usage, "%s does not accept that option: collsock --help",
 			     command);
 		start_set_option(start, letter);
+		describes_group |= strchr("rnRH", letter) != NULL;
 	}
+	if (describes_group)
+		start_forget_request();
 	if (start->hosts)
 		start_set_hosts(start);
 	return argv + optind;
