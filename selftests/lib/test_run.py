@@ -153,6 +153,15 @@ def a_group_that_options_describe(folder):
         "COLLSOCK_REQUEST=99:1" in without.stderr, f"{seen}, without options {shows(without)}"
 
 
+def numbers_that_are_negative(_):
+    seen = [(number, run("run", "--local", "1", "--", COMMAND, "allreduce", "--op", "max", number))
+            for number in ("-5", "-.5", "-1e3", "-inf", "5")]
+    wrong = run("allreduce", "--op", "max", "-5x")
+    return all(done.returncode == 0 and float(done.stdout) == float(number)
+               for number, done in seen) and wrong.returncode == 2, \
+        f"{[shows(done) for _, done in seen]}, -5x {shows(wrong)}"
+
+
 def a_key_in_a_folder_that_is_not_there(folder):
     done = run("keygen", str(folder / "no/key"))
     return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
@@ -174,6 +183,7 @@ TESTS = {
     "without launcher and options run says which there are": a_program_without_a_launcher,
     "options of a rank come before the request of collsock run":
         a_group_that_options_describe,
+    "a negative number is not an option": numbers_that_are_negative,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

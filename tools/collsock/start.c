@@ -140,14 +140,32 @@ static void start_forget_request(void)
 	unsetenv(LAUNCH_SOCKET);
 }
 
+static bool start_is_negative_number(const char *word)
+{
+	char *end;
+
+	if (!word || *word != '-')
+		return false;
+	strtod(word, &end);
+	return end != word && !*end;
+}
+
+/* Returns its letter, or -1: a word that is none ends them. @numbers: it may be a number */
+static int start_next_option(int argc, char **argv, bool numbers)
+{
+	if (numbers && start_is_negative_number(argv[optind]))
+		return -1;
+	return getopt_long(argc, argv, "+H:h", known, NULL);
+}
+
 char **start_parse(struct start *start, int argc, char **argv, const char *letters)
 {
 	const char *command = argv[0];
-	bool describes_group = false;
+	bool describes_group = false, numbers = strchr(letters, 'o');
 	int letter;
 
-	/* A word that is no option ends them, so that those of the program stay as they are. */
-	while ((letter = getopt_long(argc, argv, "+H:h", known, NULL)) != -1) {
+	/* Those of the program stay as they are. */
+	while ((letter = start_next_option(argc, argv, numbers)) != -1) {
 		if (letter == '?')
 			errx(start->usage, "try collsock --help");
 		if (letter == 'h') {
