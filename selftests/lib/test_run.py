@@ -162,6 +162,14 @@ def numbers_that_are_negative(_):
         f"{[shows(done) for _, done in seen]}, -5x {shows(wrong)}"
 
 
+def standard_error_that_is_full(_):
+    """What cannot be printed does not change the exit status."""
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([COMMAND, "run", "--local", "1", "--", "/none/such"], check=False,
+                              env=environment(), stderr=full, timeout=120)
+    return done.returncode == 127, f"status {done.returncode}"
+
+
 def a_key_in_a_folder_that_is_not_there(folder):
     done = run("keygen", str(folder / "no/key"))
     return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
@@ -184,6 +192,7 @@ TESTS = {
     "options of a rank come before the request of collsock run":
         a_group_that_options_describe,
     "a negative number is not an option": numbers_that_are_negative,
+    "the exit status is right if standard error is full": standard_error_that_is_full,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

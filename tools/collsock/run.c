@@ -30,11 +30,14 @@
 
 [[gnu::noreturn]] static void run_program(char **words)
 {
+	int error;
+
 	/* What it says is not in pieces between what other ranks say. */
 	setlinebuf(stderr);
 	execvp(*words, words);
+	error = errno;
 	warn("%s", *words);
-	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT);
+	_exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT);
 }
 
 static void run_set(const char *name, const char *value)
