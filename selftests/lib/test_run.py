@@ -170,6 +170,12 @@ def standard_error_that_is_full(_):
     return done.returncode == 127, f"status {done.returncode}"
 
 
+def descriptors_for_some_ranks(_):
+    done = run("-c", f"ulimit -n 12; {COMMAND} run --local 16 -- true", command="sh")
+    return done.returncode == 125 and "Too many open files: see ulimit -n" in done.stderr and \
+        "COLLSOCK_USER_PORTS" not in done.stderr, shows(done)
+
+
 def a_key_in_a_folder_that_is_not_there(folder):
     done = run("keygen", str(folder / "no/key"))
     return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
@@ -193,6 +199,7 @@ TESTS = {
         a_group_that_options_describe,
     "a negative number is not an option": numbers_that_are_negative,
     "the exit status is right if standard error is full": standard_error_that_is_full,
+    "too many open files are not told as ports that are taken": descriptors_for_some_ranks,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

@@ -100,6 +100,20 @@ struct run {
 	int		socket[COLLSOCK_MAX_LOCAL_RANKS];
 };
 
+/* What to do about an error of a rank that is to be started, after it */
+static const char *run_advice(int error)
+{
+	switch (-error) {
+	case EADDRINUSE:
+	case EINVAL:
+		return ": COLLSOCK_USER_PORTS, by default " USER_PORTS;
+	case EMFILE:
+		return ": see ulimit -n; each rank needs a file here";
+	default:
+		return "";
+	}
+}
+
 /* In user space each rank has a port of its own; returns it. With the kernel, 0: they share one. */
 static __u16 run_take_port(struct run *run, uint32_t rank, bool user)
 {
@@ -118,8 +132,7 @@ static __u16 run_take_port(struct run *run, uint32_t rank, bool user)
 	user_ports_init(&ports);
 	error = user_ports_reserve(&ports, &here, &options);
 	if (error)
-		errx(RUN_FAILED, "rank %u: %s: COLLSOCK_USER_PORTS, by default " USER_PORTS,
-		     rank, strerror(-error));
+		errx(RUN_FAILED, "rank %u: %s%s", rank, strerror(-error), run_advice(error));
 	run->socket[rank] = user_ports_take(&ports, 0);
 	return here.port;
 }
@@ -156,7 +169,7 @@ static void run_start(struct run *run, uint32_t rank, const struct collsock_grou
 	pid_t parent = getpid();
 
 	if (fd < 0)
-		errx(RUN_FAILED, "request of rank %u: %s", rank, strerror(-fd));
+		errx(RUN_FAILED, "request of rank %u: %s%s", rank, strerror(-fd), run_advice(fd));
 	run->pid[rank] = fork();
 	if (run->pid[rank] < 0)
 		err(RUN_FAILED, "rank %u", rank);
