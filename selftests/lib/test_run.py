@@ -176,6 +176,26 @@ def descriptors_for_some_ranks(_):
         "COLLSOCK_USER_PORTS" not in done.stderr, shows(done)
 
 
+CONTRADICTIONS = {
+    ("run", "--local", "2", "--rank", "1"): ("--local", "--rank"),
+    ("run", "--ranks", "2", "--local", "2"): ("--local", "--ranks"),
+    ("run", "--local", "2", "--rendezvous", "localhost"): ("--local", "--rendezvous"),
+    ("run", "--local", "2", "-H", "localhost"): ("--local", "--host"),
+    ("run", "-H", "localhost", "--ranks", "1"): ("--host", "--ranks"),
+    ("barrier", "--host", "localhost", "--ranks", "1"): ("--host", "--ranks"),
+    ("allreduce", "--rendezvous", "localhost", "-H", "localhost"): ("--host", "--rendezvous"),
+}
+
+
+def options_that_contradict_each_other(_):
+    """The usage errors of run have its status."""
+    seen = {words: run(*words, *{"run": ["true"], "allreduce": ["--op", "sum", "1"]}.get(
+        words[0], [])) for words in CONTRADICTIONS}
+    return all(done.returncode == (125 if words[0] == "run" else 2) and
+               f"{words[0]}: {' and '.join(CONTRADICTIONS[words])} exclude each other" in done.stderr
+               for words, done in seen.items()), repr(seen)
+
+
 def a_key_in_a_folder_that_is_not_there(folder):
     done = run("keygen", str(folder / "no/key"))
     return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
@@ -200,6 +220,7 @@ TESTS = {
     "a negative number is not an option": numbers_that_are_negative,
     "the exit status is right if standard error is full": standard_error_that_is_full,
     "too many open files are not told as ports that are taken": descriptors_for_some_ranks,
+    "options that contradict each other are refused": options_that_contradict_each_other,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

@@ -144,6 +144,14 @@ def straggler(folder, ranks):
     raise AssertionError(f"rank 1 is not named: {waits(folder, ranks)}")
 
 
+def test_options_of_looks_that_contradict_each_other_are_refused(folder):
+    for option in "--interval", "--count":
+        said = run(folder, "wait", "--last", option, "1", status=1).stderr
+        assert f"wait: --last and {option} exclude each other" in said, said
+    said = run(folder, "wait", "--count", "0", status=1).stderr
+    assert '--count: "0"' in said, said
+
+
 def test_the_straggler_is_named(folder):
     with Ranks(folder) as ranks:
         state, said = straggler(folder, ranks)

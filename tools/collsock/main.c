@@ -154,6 +154,8 @@ static void main_take(int letter)
 		break;
 	case 'N':
 		options.count = command_number("--count", optarg, UINT32_MAX);
+		if (!options.count)
+			errx(EXIT_ERROR, "--count: \"%s\" is no look at all: 1 or more", optarg);
 		break;
 	case 'P':
 		options.prometheus = true;

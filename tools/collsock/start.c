@@ -133,6 +133,32 @@ static void start_set_option(struct start *start, int letter)
 	}
 }
 
+static const char *start_name(char letter)
+{
+	const struct option *o = known;
+
+	while (o->val != letter)
+		o++;
+	return o->name;
+}
+
+/* @given: the letters of the options */
+static void start_refuse_contradictions(const struct start *start, const char *command,
+					const char *given)
+{
+	/* Each says by itself which ranks there are. */
+	static const char exclusive[][3] = { "lr", "ln", "lR", "lH", "Hn", "HR" };
+	const char *pair;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(exclusive) / sizeof(*exclusive); i++) {
+		pair = exclusive[i];
+		if (strchr(given, pair[0]) && strchr(given, pair[1]))
+			errx(start->usage, "%s: --%s and --%s exclude each other", command,
+			     start_name(pair[0]), start_name(pair[1]));
+	}
+}
+
 /* It is of the group of a rank that runs this command, and would come before the options. */
 static void start_forget_request(void)
 {
@@ -161,7 +187,8 @@ static int start_next_option(int argc, char **argv, bool numbers)
 char **start_parse(struct start *start, int argc, char **argv, const char *letters)
 {
 	const char *command = argv[0];
-	bool describes_group = false, numbers = strchr(letters, 'o');
+	char given[sizeof(known) / sizeof(*known)] = "", *end = given;
+	bool numbers = strchr(letters, 'o');
 	int letter;
 
 	/* Those of the program stay as they are. */
@@ -176,9 +203,11 @@ char **start_parse(struct start *start, int argc, char **argv, const char *lette
 			errx(start->usage, "%s does not accept that option: collsock --help",
 			     command);
 		start_set_option(start, letter);
-		describes_group |= strchr("rnRH", letter) != NULL;
+		if (!strchr(given, letter))
+			*end++ = letter;
 	}
-	if (describes_group)
+	start_refuse_contradictions(start, command, given);
+	if (strpbrk(given, "rnRH"))
 		start_forget_request();
 	if (start->hosts)
 		start_set_hosts(start);

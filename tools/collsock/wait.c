@@ -286,6 +286,9 @@ int wait_command(char **words)
 	struct netlink n;
 	int status;
 
+	if (options.last && (options.interval_s || options.count))
+		errx(EXIT_ERROR, "wait: --last and --%s exclude each other",
+		     options.interval_s ? "interval" : "count");
 	netlink_open_to_look(&n);
 	status = options.last ? last_show(&n, words) : wait_now(&n, words);
 	netlink_close(&n);
