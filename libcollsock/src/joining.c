@@ -148,6 +148,7 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 	struct joining_record own;
 
 	joining_record_fill(&own, &j->options, &j->devices, j->rank, j->ranks, error);
+	own.no_program = j->no_program && own.error == error;
 	if (!own.error && j->ports)
 		own.error = user_ports_reserve(j->ports, &own.host, &j->options);
 	o = joining_exchange(j, &own, j->records, sizeof(own));

@@ -36,6 +36,7 @@
  * @segment: length of segments, once prepared
  * @chose_ethernet: that was chosen for COLLSOCK_BEARER_AUTO
  * @devices: see joining_find_devices()
+ * @no_program: an error of this rank before they meet is that of its program
  * @ports: in user space, where the port of this rank is kept until it joins; NULL with the kernel
  * @detail: what an error means if its number does not say it, with the rank; else ""
  */
@@ -54,6 +55,7 @@ struct joining {
 	unsigned int		segment;
 	bool			chose_ethernet;
 	struct collsock_devices	devices;
+	bool			no_program;
 	struct user_ports	*ports;
 	char			detail[JOINING_DETAIL_BYTES];
 };

@@ -72,6 +72,15 @@ static struct joining_outcome record_blame(int error, __u32 rank, const char *wh
 	return (struct joining_outcome){ error, rank };
 }
 
+static struct joining_outcome record_error(const struct joining_record *r, char *detail)
+{
+	if (r->no_program)
+		snprintf(detail, JOINING_DETAIL_BYTES,
+			 "rank %u: its program cannot be started: %s", r->rank,
+			 strerror(-r->error));
+	return (struct joining_outcome){ r->error, r->rank };
+}
+
 /*
  * What makes a record another than rank 0's, which is right, so that all ranks blame the same one;
  * NULL if nothing does
@@ -121,7 +130,7 @@ static struct joining_outcome record_check_heads(const struct joining_record *re
 	/* A rank that cannot join says why, and need not have the terms of the others. */
 	for (i = 0; i < ranks; i++)
 		if (records[i].error)
-			return (struct joining_outcome){ records[i].error, i };
+			return record_error(&records[i], detail);
 	return record_is_fine;
 }
 

@@ -21,6 +21,7 @@
  * @terms: of its options
  * @host: the rank's host
  * @reserved: 0
+ * @no_program: the error is that of its program, which a launcher cannot start
  */
 struct joining_record {
 	__u32			version;
@@ -32,7 +33,8 @@ struct joining_record {
 	__u8			key[COLLSOCK_KEY_BYTES];
 	struct joining_terms	terms;
 	struct joining_host	host;
-	__u8			reserved[32];
+	__u8			reserved[31];
+	__u8			no_program;
 };
 
 /*

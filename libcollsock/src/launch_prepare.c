@@ -76,12 +76,12 @@ static struct joining_outcome launch_steps(struct joining *j, int error,
 	return (struct joining_outcome){ error, j->rank };
 }
 
-static int launch_join(const struct launch *launch, struct collsock_options *o,
-		       struct launch_exchange *exchange, struct launch_values *values, char *text,
-		       size_t bytes)
+static int launch_join(const struct launch *launch, int program_error,
+		       struct collsock_options *o, struct launch_exchange *exchange,
+		       struct launch_values *values, char *text, size_t bytes)
 {
 	enum collsock_backend backend = COLLSOCK_BACKEND_KERNEL;
-	int error = launch_choose_backend(&backend);
+	int error = program_error ? program_error : launch_choose_backend(&backend);
 	struct joining_outcome outcome;
 	struct user_ports ports;
 	struct joining j;
@@ -93,6 +93,7 @@ static int launch_join(const struct launch *launch, struct collsock_options *o,
 		joining_init(&j, o, launch->rank, launch->ranks, launch_exchange_call, exchange),
 		launch->rank
 	};
+	j.no_program = program_error;
 	j.ports = backend == COLLSOCK_BACKEND_USER ? &ports : NULL;
 	if (!outcome.error)
 		outcome = launch_steps(&j, error, values);
@@ -106,8 +107,8 @@ static int launch_join(const struct launch *launch, struct collsock_options *o,
 	return outcome.error;
 }
 
-int launch_prepare(struct launch *launch, struct launch_values *values, char *text,
-		   size_t bytes)
+int launch_prepare(struct launch *launch, int program_error, struct launch_values *values,
+		   char *text, size_t bytes)
 {
 	struct launch_exchange exchange;
 	struct collsock_options o;
@@ -120,7 +121,7 @@ int launch_prepare(struct launch *launch, struct launch_values *values, char *te
 		err = launch_exchange_open(&exchange, launch, 0, text, bytes);
 	if (err)
 		return err;
-	err = launch_join(launch, &o, &exchange, values, text, bytes);
+	err = launch_join(launch, program_error, &o, &exchange, values, text, bytes);
 	launch_exchange_close(&exchange);
 	return err;
 }

@@ -22,6 +22,7 @@ struct launch_values {
 /**
  * launch_prepare() - meet the launchers of the other ranks, and write the request of this rank
  * @launch: as launch_find() found it; its rank and number of ranks are right afterwards
+ * @program_error: 0, or why the program cannot be started, which all ranks are told
  * @values: out
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
@@ -29,8 +30,8 @@ struct launch_values {
  * Return: 0; the files that are named stay open across exec. Or a negative errno, as
  * launch_exchange_open() and collsock_join_with().
  */
-int launch_prepare(struct launch *launch, struct launch_values *values, char *text,
-		   size_t bytes);
+int launch_prepare(struct launch *launch, int program_error, struct launch_values *values,
+		   char *text, size_t bytes);
 
 /*
  * The backend of programs that this process starts: what COLLSOCK_BACKEND says, else what there is

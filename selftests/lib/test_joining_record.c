@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Records from other ranks: any bytes may arrive, and all ranks blame the same rank. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,6 +120,14 @@ TEST_F(records, a_rank_that_cannot_join_says_why)
 	EXPECT_STREQ("", self->detail);
 }
 
+TEST_F(records, a_rank_whose_program_cannot_be_started_says_so)
+{
+	fill(&self->of[2], &self->options, 2, -ENOENT);
+	self->of[2].no_program = 1;
+	EXPECT_BLAMED(-ENOENT, 2,
+		      "rank 2: its program cannot be started: No such file or directory");
+}
+
 TEST_F(records, a_rank_without_a_usable_address_says_so)
 {
 	fake.addresses[0] = NULL;
@@ -219,8 +228,11 @@ TEST_F(records, no_more_addresses_are_read_than_there_is_room_for)
 		r->host.address[i] = r->host.address[0];
 	r->host.addresses = JOINING_MOST_ADDRESSES;
 	EXPECT_EQ(0, CHECK().error);
-	ASSERT_LE(sizeof(r->host.address[0]), sizeof(r->reserved));
-	memcpy(r->reserved, &r->host.address[0], sizeof(r->host.address[0]));
+	/* What follows the addresses has room for another one. */
+	ASSERT_EQ(sizeof(*r),
+		  offsetof(struct joining_record, reserved) + sizeof(r->host.address[0]));
+	memcpy((__u8 *)r + offsetof(struct joining_record, reserved), &r->host.address[0],
+	       sizeof(r->host.address[0]));
 	r->host.addresses++;
 	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
 }

@@ -51,15 +51,42 @@ def secret(folder):
     return {"COLLSOCK_KEY_FILE": str(key), "COLLSOCK_JOB": f"run-{os.getpid()}"}
 
 
+def meet(folder, *programs, **settings):
+    """The status and the output of ranks that meet over TCP, one for each program"""
+    settings = secret(folder) | settings
+    ranks = [subprocess.Popen([COMMAND, "run", "--rendezvous", "127.0.0.1", "--ranks",
+                               str(len(programs)), "--rank", str(rank), "--", *program],
+                              env=environment(**settings), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+             for rank, program in enumerate(programs)]
+    told = [rank.communicate(timeout=120) for rank in ranks]
+    return [(rank.returncode, *said) for rank, said in zip(ranks, told)]
+
+
 def ranks_that_meet(folder):
-    settings = secret(folder)
-    ranks = [subprocess.Popen([COMMAND, "run", "--rendezvous", "127.0.0.1", "--ranks", "3",
-                               "--rank", str(rank), "--", COMMAND, "allreduce", "--op", "max",
-                               str(10 + rank)],
-                              env=environment(**settings), stdout=subprocess.PIPE, text=True)
-             for rank in range(3)]
-    told = [rank.communicate(timeout=120)[0].strip() for rank in ranks]
-    return told == ["12"] * 3, repr(told)
+    seen = meet(folder, *([COMMAND, "allreduce", "--op", "max", str(10 + rank)]
+                          for rank in range(3)))
+    return [said for _, said, _ in seen] == ["12\n"] * 3, repr(seen)
+
+
+def a_rank_whose_program_cannot_be_started(folder):
+    """All ranks are told before any program is started. The names are looked up as execvp(3) does."""
+    plain = folder / "plain"
+    plain.write_text("no program", encoding="utf-8")
+    for program, status, why in ((str(folder / "none"), 127, "No such file or directory"),
+                                 ("none-in-the-path", 127, "No such file or directory"),
+                                 (str(plain), 126, "Permission denied"),
+                                 ("plain", 126, "Permission denied"),
+                                 (str(folder), 126, "Permission denied"),
+                                 (str(plain / "x"), 126, "Not a directory")):
+        seen = meet(folder, ["echo", "started"], [program], ["echo", "started"],
+                    PATH=f"{folder}:{os.environ['PATH']}")
+        told = f"collsock: rank 1: its program cannot be started: {why}\n"
+        wanted = [(125, told), (status, f"collsock: {program}: {why}\n"), (125, told)]
+        for (found, printed, said), (number, line) in zip(seen, wanted):
+            if found != number or printed or line not in said:
+                return False, f"{program}: {seen}"
+    return True, ""
 
 
 def more_ranks_than_ports(_):
@@ -162,12 +189,18 @@ def numbers_that_are_negative(_):
         f"{[shows(done) for _, done in seen]}, -5x {shows(wrong)}"
 
 
-def standard_error_that_is_full(_):
-    """What cannot be printed does not change the exit status."""
-    with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([COMMAND, "run", "--local", "1", "--", "/none/such"], check=False,
-                              env=environment(), stderr=full, timeout=120)
-    return done.returncode == 127, f"status {done.returncode}"
+def standard_error_that_is_full(folder):
+    """What cannot be printed does not change the exit status. Of the second, the interpreter is not
+    there."""
+    script, seen = folder / "script", []
+    script.write_text("#!/none/such\n", encoding="utf-8")
+    script.chmod(0o755)
+    for program in "/none/such", str(script):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            seen.append(subprocess.run([COMMAND, "run", "--local", "1", "--", program],
+                                       check=False, env=environment(), stderr=full,
+                                       timeout=120).returncode)
+    return seen == [127, 127], repr(seen)
 
 
 def descriptors_for_some_ranks(_):
@@ -205,6 +238,7 @@ TESTS = {
     "ranks of one machine compute a sum": ranks_of_one_machine,
     "a user without privilege runs ranks": another_user,
     "ranks that meet over TCP": ranks_that_meet,
+    "a program that cannot be started is told to all ranks": a_rank_whose_program_cannot_be_started,
     "more ranks than ports are refused": more_ranks_than_ports,
     "the port of a rank that was killed is not free while others run":
         the_port_of_a_rank_that_was_killed,

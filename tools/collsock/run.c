@@ -16,6 +16,7 @@
 #include "launch_prepare.h"
 #include "meeting_self.h"
 #include "port.h"
+#include "program.h"
 #include "run.h"
 #include "start.h"
 #include "user_port.h"
@@ -28,16 +29,19 @@
 
 /* ---- the program ---- */
 
-[[gnu::noreturn]] static void run_program(char **words)
+/* Returns the exit status. */
+static int run_say_error(const char *program, int error)
 {
-	int error;
-
 	/* What it says is not in pieces between what other ranks say. */
 	setlinebuf(stderr);
+	warnx("%s: %s", program, strerror(-error));
+	return error == -ENOENT ? RUN_NOT_FOUND : RUN_CANNOT;
+}
+
+[[gnu::noreturn]] static void run_program(char **words)
+{
 	execvp(*words, words);
-	error = errno;
-	warn("%s", *words);
-	_exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT);
+	_exit(run_say_error(*words, -errno));
 }
 
 static void run_set(const char *name, const char *value)
@@ -71,11 +75,17 @@ static int run_rank(char **words)
 	struct launch_values values;
 	char text[MEETING_TEXT];
 	struct launch launch;
-	int error = launch_find(&launch, text, sizeof(text));
+	int error = launch_find(&launch, text, sizeof(text)), no_program, status;
 
-	if (!error)
-		error = launch_prepare(&launch, &values, text, sizeof(text));
-	if (error < 0)
+	if (error)
+		errx(RUN_FAILED, "%s", text);
+	no_program = program_find(*words);
+	if (no_program)
+		status = run_say_error(*words, no_program);
+	error = launch_prepare(&launch, no_program, &values, text, sizeof(text));
+	if (no_program)
+		return status;
+	if (error)
 		errx(RUN_FAILED, "%s", text);
 	run_set_rank(&values, launch.rank, launch.ranks);
 	run_program(words);
