@@ -8,7 +8,7 @@
 #include "joining_record.h"
 
 /* The byte order is part of it: numbers are those of the host. */
-#define RECORD_VERSION 0xc0110104U
+#define RECORD_VERSION 0xc0110105U
 
 #define RECORD_STRANGE \
 	"has another version of the library, or another byte order, than rank 0: install the same on all hosts"

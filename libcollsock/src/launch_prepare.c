@@ -73,7 +73,7 @@ static struct joining_outcome launch_steps(struct joining *j, int error,
 	error = launch_write_socket(j, values->socket);
 	if (!error)
 		error = launch_write_request(j, values->request);
-	return (struct joining_outcome){ error, j->rank };
+	return joining_agree(j, (struct joining_outcome){ error, j->rank });
 }
 
 static int launch_join(const struct launch *launch, int program_error,

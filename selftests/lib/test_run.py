@@ -51,10 +51,11 @@ def secret(folder):
     return {"COLLSOCK_KEY_FILE": str(key), "COLLSOCK_JOB": f"run-{os.getpid()}"}
 
 
-def meet(folder, *programs, **settings):
-    """The status and the output of ranks that meet over TCP, one for each program"""
-    settings = secret(folder) | settings
-    ranks = [subprocess.Popen([COMMAND, "run", "--rendezvous", "127.0.0.1", "--ranks",
+def meet(folder, *programs, starters=None, **settings):
+    """The status and the output of ranks that meet over TCP, one for each program. Starters are
+    words in place of the command."""
+    settings, starters = secret(folder) | settings, starters or {}
+    ranks = [subprocess.Popen([*starters.get(rank, [COMMAND]), "run", "--rendezvous", "127.0.0.1", "--ranks",
                                str(len(programs)), "--rank", str(rank), "--", *program],
                               env=environment(**settings), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
@@ -94,6 +95,14 @@ def more_ranks_than_ports(_):
                settings={"COLLSOCK_USER_PORTS": "17700-17701"})
     return done.returncode == 125 and "rank 2: Address already in use: COLLSOCK_USER_PORTS" \
         in done.stderr, shows(done)
+
+
+def a_rank_whose_request_cannot_be_written(folder):
+    """Its files may have no bytes."""
+    limited = "sh", "-c", f"trap '' XFSZ; ulimit -f 0; exec {COMMAND} \"$@\"", "sh"
+    seen = meet(folder, ["echo", "started"], ["echo", "started"], starters={1: limited})
+    return all((status, printed) == (125, "") and "collsock: rank 1: File too large" in said
+               for status, printed, said in seen), repr(seen)
 
 
 def is_taken(port):
@@ -239,6 +248,8 @@ TESTS = {
     "a user without privilege runs ranks": another_user,
     "ranks that meet over TCP": ranks_that_meet,
     "a program that cannot be started is told to all ranks": a_rank_whose_program_cannot_be_started,
+    "a request that cannot be written is told to all ranks":
+        a_rank_whose_request_cannot_be_written,
     "more ranks than ports are refused": more_ranks_than_ports,
     "the port of a rank that was killed is not free while others run":
         the_port_of_a_rank_that_was_killed,
