@@ -11,6 +11,9 @@
 #include "group.h"
 #include "joining_options.h"
 #include "launch_request.h"
+#include "socket.h"
+#include "user.h"
+#include "user_udp.h"
 
 #define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 #define MOST_BYTES \
@@ -162,5 +165,27 @@ int launch_request_join(struct collsock *s, const struct collsock_options *o, co
 	}
 	err = launch_pass(s, o, fd, bytes, socket);
 	close(fd);
+	return err;
+}
+
+/* ---- decline ---- */
+
+int launch_request_decline(const struct collsock_group *group, __u32 rank, int socket)
+{
+	bool user = socket >= 0;
+	struct collsock *s;
+	int err, copy = -1;
+
+	if (user && user_udp_has_joined(socket))
+		return -EADDRINUSE;
+	err = socket_open(&s, 0, user ? COLLSOCK_BACKEND_USER : COLLSOCK_BACKEND_KERNEL);
+	if (err)
+		return err;
+	if (user)
+		copy = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+	err = user && copy < 0 ? -errno : group_join(s, group, rank, copy);
+	if (!err && user)
+		user_answer_always(s->user);
+	collsock_close(s);
 	return err;
 }

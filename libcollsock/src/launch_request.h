@@ -48,4 +48,17 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES]);
 int launch_request_join(struct collsock *s, const struct collsock_options *options,
 			const char *value, const char *socket);
 
+/**
+ * launch_request_decline() - leave in place of a program that has ended before it joined
+ * @group: complete
+ * @rank: of the program
+ * @socket: the UDP socket of the rank, which stays the caller's; -1 with the kernel
+ *
+ * The other ranks are told that the rank has left, as if the program had joined and ended. In user
+ * space also those that join later are, while this process runs.
+ *
+ * Return: 0; -EADDRINUSE if the program has joined; or another negative errno.
+ */
+int launch_request_decline(const struct collsock_group *group, __u32 rank, int socket);
+
 #endif

@@ -28,6 +28,13 @@ void user_expose(struct user_member *m)
 	__atomic_store_n(&m->exposed, true, __ATOMIC_RELAXED);
 }
 
+void user_answer_always(struct user_member *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->group.timing.liveness = USER_ALWAYS_NS;
+	pthread_mutex_unlock(&m->lock);
+}
+
 static void user_end(struct user_member *m, int fd)
 {
 	user_thread_close(m);

@@ -31,6 +31,9 @@ void user_close(struct user_member *m, int fd);
  */
 int user_join(struct user_member *m, const void *request, size_t bytes, int fd);
 
+/* From when the member leaves until this process ends, others that send to it are told that. */
+void user_answer_always(struct user_member *m);
+
 int user_send(struct user_member *m, const struct collsock_post *post, const void *payload,
 	      size_t payload_bytes);
 int user_receive(struct user_member *m, struct collsock_completion *completion, void *result,

@@ -219,6 +219,7 @@ static void join_begin(struct user_member *m, struct user_request *r)
 	m->request = *r;
 	explicit_bzero(m->request.join.key, sizeof(m->request.join.key));
 	explicit_bzero(r, sizeof(*r));
+	user_udp_mark_joined(m->udp.fd);
 	m->state = USER_JOINED;
 	m->joined_ns = user_member_begin(m);
 	user_member_settle(m);

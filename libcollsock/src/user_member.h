@@ -10,6 +10,7 @@
 
 #include "user_state.h"
 
+#define USER_ALWAYS_NS	(COLL_NEVER / 8)
 #define USER_CLOSE_LINGER_MS	60000	/* for what is under way when a handle is closed */
 #define USER_EXIT_LINGER_MS	2000	/* the same at the end of a process */
 #define USER_TELL_LINGER_MS	2000	/* then for what others are told */

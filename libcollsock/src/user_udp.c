@@ -64,6 +64,19 @@ int user_udp_set_up(int fd, int family)
 	return err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 }
 
+void user_udp_mark_joined(int fd)
+{
+	udp_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
+bool user_udp_has_joined(int fd)
+{
+	socklen_t bytes = sizeof(int);
+	int joined = 0;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &joined, &bytes) && joined;
+}
+
 int user_udp_bind(const union user_address *a, socklen_t bytes)
 {
 	int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;

@@ -70,6 +70,13 @@ int user_udp_bind(const union user_address *address, socklen_t bytes);
 /* Set up a socket that somebody else has bound to an address of @family. 0, or a negative errno */
 int user_udp_set_up(int fd, int family);
 
+/*
+ * Mark the socket of a rank that has joined, for all processes that have it, and read the mark. The
+ * option means nothing for UDP.
+ */
+void user_udp_mark_joined(int fd);
+bool user_udp_has_joined(int fd);
+
 /* Use that socket for packets of @packet_bytes. 0, or a negative errno. It is freed after both. */
 int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes);
 void user_udp_free(struct user_udp *udp);

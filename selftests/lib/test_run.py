@@ -218,6 +218,41 @@ def descriptors_for_some_ranks(_):
         "COLLSOCK_USER_PORTS" not in done.stderr, shows(done)
 
 
+# Rank 1 ends without having joined; the others join when they have read a line.
+ENDS_EARLY = f'[ $COLLSOCK_RANK != 1 ] || exit 3; read line; exec {COMMAND} barrier'
+
+
+def a_rank_that_ends_before_it_joins(_):
+    """The others join before or afterwards. Those that wait already are told, too."""
+    wanted, seen = "rank 1 has left the group", []
+    for script in ENDS_EARLY, ENDS_EARLY.replace("read line; ", ""), \
+            f'[ $COLLSOCK_RANK = 1 ] || exec {COMMAND} barrier; read line; exec /none/such':
+        with subprocess.Popen([COMMAND, "run", "--local", "3", "--", "sh", "-c", script],
+                              env=environment(), text=True, stdin=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as ranks:
+            said = ranks.stderr.readline() if script == ENDS_EARLY else ""
+            try:
+                said += ranks.communicate("a line\n" * 2, timeout=120)[1]
+            except subprocess.TimeoutExpired:
+                ranks.terminate()
+        seen.append((ranks.returncode, said))
+    return all(status in (3, 127) and said.count(wanted) == 2 and
+               ", before it joined" in said for status, said in seen), repr(seen)
+
+
+def ranks_that_do_not_join(_):
+    """One that ends well is none of the others' business, nor is one that fails if none joins."""
+    one = run("run", "--local", "3", "--", "sh", "-c", "test $COLLSOCK_RANK = 1 || echo fine")
+    two = run("run", "--local", "3", "--", "sh", "-c", "test $COLLSOCK_RANK != 1 && echo fine")
+    return (one.returncode, one.stdout, one.stderr) == (0, "fine\n" * 2, "") and \
+        (two.returncode, two.stdout) == (1, "fine\n" * 2), f"{shows(one)}, {shows(two)}"
+
+
+def a_rank_that_fails_after_it_has_joined(_):
+    done = run("run", "--local", "2", "--", "sh", "-c", f"{COMMAND} barrier; exit $COLLSOCK_RANK")
+    return done.returncode == 1 and "rank 1: exit status 1\n" in done.stderr, shows(done)
+
+
 CONTRADICTIONS = {
     ("run", "--local", "2", "--rank", "1"): ("--local", "--rank"),
     ("run", "--ranks", "2", "--local", "2"): ("--local", "--ranks"),
@@ -266,6 +301,9 @@ TESTS = {
     "the exit status is right if standard error is full": standard_error_that_is_full,
     "too many open files are not told as ports that are taken": descriptors_for_some_ranks,
     "options that contradict each other are refused": options_that_contradict_each_other,
+    "a rank that ends before it joins is told to the others": a_rank_that_ends_before_it_joins,
+    "ranks that do not join disturb nobody": ranks_that_do_not_join,
+    "a rank that fails after it has joined is told as such": a_rank_that_fails_after_it_has_joined,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

@@ -95,6 +95,7 @@ static int run_rank(char **words)
 
 /**
  * struct run - the ranks
+ * @group: of them
  * @ranks: number of them
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
@@ -103,6 +104,7 @@ static int run_rank(char **words)
  *	that is killed would be free at once, and the others send to it for a while.
  */
 struct run {
+	struct collsock_group	*group;
 	uint32_t	ranks;
 	uint32_t	running;
 	int		status;
@@ -171,11 +173,10 @@ static struct collsock_group *run_make_group(struct run *run, bool user)
 	return group;
 }
 
-static void run_start(struct run *run, uint32_t rank, const struct collsock_group *group,
-		      const sigset_t *usual, char **words)
+static void run_start(struct run *run, uint32_t rank, const sigset_t *usual, char **words)
 {
 	struct launch_values values = { .socket = "" };
-	int fd = launch_request_write(group, rank, values.request);
+	int fd = launch_request_write(run->group, rank, values.request);
 	pid_t parent = getpid();
 
 	if (fd < 0)
@@ -209,17 +210,28 @@ static uint32_t run_find(const struct run *run, pid_t pid)
 	return rank;
 }
 
+/* The others may wait for it already, or join later. Returns what to say of it. */
+static const char *run_decline(const struct run *run, uint32_t rank)
+{
+	if (!run->running || launch_request_decline(run->group, rank, run->socket[rank]))
+		return "";
+	return ", before it joined";
+}
+
 static void run_report(struct run *run, uint32_t rank, int status)
 {
+	const char *when;
+
 	run->pid[rank] = 0;
 	run->running--;
 	if (!status)
 		return;
+	when = run_decline(run, rank);
 	if (WIFSIGNALED(status))
-		warnx("rank %u was ended by signal %d (%s)", rank, WTERMSIG(status),
-		      strsignal(WTERMSIG(status)));
+		warnx("rank %u was ended by signal %d (%s)%s", rank, WTERMSIG(status),
+		      strsignal(WTERMSIG(status)), when);
 	else
-		warnx("rank %u: exit status %d", rank, WEXITSTATUS(status));
+		warnx("rank %u: exit status %d%s", rank, WEXITSTATUS(status), when);
 	if (!run->status)
 		run->status = WIFSIGNALED(status) ? RUN_SIGNALED + WTERMSIG(status) :
 						    WEXITSTATUS(status);
@@ -282,7 +294,6 @@ static void run_check_loopback(void)
 static int run_all(uint32_t ranks, char **words)
 {
 	struct run run = { .ranks = ranks };
-	struct collsock_group *group;
 	enum collsock_backend backend;
 	sigset_t blocked, usual;
 	siginfo_t signal;
@@ -294,18 +305,18 @@ static int run_all(uint32_t ranks, char **words)
 	if (error)
 		errx(RUN_FAILED, "no rank can have a socket: %s", strerror(-error));
 	run_check_loopback();
-	group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
+	run.group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
 	prctl(PR_SET_NAME, PORT_KEEPER);
 	run_block_signals(&blocked, &usual);
 	for (rank = 0; rank < ranks; rank++)
-		run_start(&run, rank, group, &usual, words);
-	collsock_group_free(group);
+		run_start(&run, rank, &usual, words);
 	while (run.running) {
 		if (sigwaitinfo(&blocked, &signal) < 0)
 			continue;
 		run_pass_signal(&run, &signal);
 		run_reap(&run);
 	}
+	collsock_group_free(run.group);
 	return run.status;
 }
 
