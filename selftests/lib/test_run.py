@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """collsock run starts ranks in user space, without privilege or module; TAP."""
+import fcntl
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import termios
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
@@ -253,6 +256,51 @@ def a_rank_that_fails_after_it_has_joined(_):
     return done.returncode == 1 and "rank 1: exit status 1\n" in done.stderr, shows(done)
 
 
+# Rank 1 is in a session, and a process group, of its own.
+GROUPS = 'set -- sh -c "echo ready; exec sleep 600"; [ $COLLSOCK_RANK = 0 ] || set -- setsid "$@";' \
+    'exec "$@"'
+
+
+def have_terminal():
+    """Whoever has started the test may ignore signals."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in signal.SIGINT, signal.SIGHUP:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def on_a_terminal(what):
+    """Run two ranks, do something to the terminal when both are there, and return whether all end. The
+    leader of the session is run."""
+    terminal, ours = os.openpty()
+    with subprocess.Popen([COMMAND, "run", "--local", "2", "--", "sh", "-c", GROUPS],
+                          env=environment(), stdin=ours, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, start_new_session=True,
+                          preexec_fn=have_terminal) as ranks:
+        os.close(ours)
+        ready = ranks.stdout.readline() + ranks.stdout.readline()
+        terminal = what(terminal)
+        try:
+            # Each rank has this pipe.
+            ranks.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            ranks.kill()
+            return False
+        finally:
+            if terminal is not None:
+                os.close(terminal)
+    return ready == b"ready\n" * 2 and ranks.returncode != 0
+
+
+def interrupt(terminal):
+    os.write(terminal, b"\x03")
+    return terminal
+
+
+def ranks_that_the_terminal_does_not_signal(_):
+    seen = {"interrupt": on_a_terminal(interrupt), "hang-up": on_a_terminal(os.close)}
+    return all(seen.values()), repr(seen)
+
+
 CONTRADICTIONS = {
     ("run", "--local", "2", "--rank", "1"): ("--local", "--rank"),
     ("run", "--ranks", "2", "--local", "2"): ("--local", "--ranks"),
@@ -304,6 +352,8 @@ TESTS = {
     "a rank that ends before it joins is told to the others": a_rank_that_ends_before_it_joins,
     "ranks that do not join disturb nobody": ranks_that_do_not_join,
     "a rank that fails after it has joined is told as such": a_rank_that_fails_after_it_has_joined,
+    "ranks in other process groups get the signals of the terminal":
+        ranks_that_the_terminal_does_not_signal,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

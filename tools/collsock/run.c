@@ -250,15 +250,26 @@ static void run_reap(struct run *run)
 	}
 }
 
-/* A signal of the terminal has reached the ranks, too. */
+/*
+ * Has the kernel sent it to that rank, too? What is typed goes to the process group, but the end of
+ * the terminal is told to the leader of its session alone.
+ */
+static bool run_has_signal(pid_t rank, const siginfo_t *signal)
+{
+	if (signal->si_code != SI_KERNEL ||
+	    (signal->si_signo == SIGHUP && getsid(0) == getpid()))
+		return false;
+	return getpgid(rank) == getpgrp();
+}
+
 static void run_pass_signal(const struct run *run, const siginfo_t *signal)
 {
 	uint32_t rank;
 
-	if (signal->si_signo == SIGCHLD || signal->si_code == SI_KERNEL)
+	if (signal->si_signo == SIGCHLD)
 		return;
 	for (rank = 0; rank < run->ranks; rank++)
-		if (run->pid[rank])
+		if (run->pid[rank] && !run_has_signal(run->pid[rank], signal))
 			kill(run->pid[rank], signal->si_signo);
 }
 
