@@ -58,8 +58,8 @@ def meet(folder, *programs, starters=None, **settings):
     """The status and the output of ranks that meet over TCP, one for each program. Starters are
     words in place of the command."""
     settings, starters = secret(folder) | settings, starters or {}
-    ranks = [subprocess.Popen([*starters.get(rank, [COMMAND]), "run", "--rendezvous", "127.0.0.1", "--ranks",
-                               str(len(programs)), "--rank", str(rank), "--", *program],
+    ranks = [subprocess.Popen([*starters.get(rank, [COMMAND]), "run", "--rendezvous", "127.0.0.1",
+                               "--ranks", str(len(programs)), "--rank", str(rank), "--", *program],
                               env=environment(**settings), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
              for rank, program in enumerate(programs)]
@@ -74,7 +74,7 @@ def ranks_that_meet(folder):
 
 
 def a_rank_whose_program_cannot_be_started(folder):
-    """All ranks are told before any program is started. The names are looked up as execvp(3) does."""
+    """All ranks are told, and no program is started. Names are looked up as by execvp(3)."""
     plain = folder / "plain"
     plain.write_text("no program", encoding="utf-8")
     for program, status, why in ((str(folder / "none"), 127, "No such file or directory"),
@@ -256,9 +256,20 @@ def a_rank_that_fails_after_it_has_joined(_):
     return done.returncode == 1 and "rank 1: exit status 1\n" in done.stderr, shows(done)
 
 
+def a_host_that_cannot_be_resolved(_):
+    """A label has 63 characters at most, so no server is asked."""
+    name = 64 * "x" + ".invalid"
+    done = run("barrier", "-H", f"203.0.113.77,{name},y{name}")
+    without = run("barrier", "-H", "203.0.113.77,203.0.113.78")
+    return done.returncode == 2 and "none of the names means this host" in done.stderr and \
+        f"; {name}: " in done.stderr and f"y{name}" not in done.stderr and \
+        without.stderr.endswith("none of the names means this host; give --rank\n"), \
+        f"{shows(done)}, {shows(without)}"
+
+
 # Rank 1 is in a session, and a process group, of its own.
-GROUPS = 'set -- sh -c "echo ready; exec sleep 600"; [ $COLLSOCK_RANK = 0 ] || set -- setsid "$@";' \
-    'exec "$@"'
+GROUPS = 'set -- sh -c "echo ready; exec sleep 600"; [ $COLLSOCK_RANK = 0 ] || ' \
+    'set -- setsid "$@"; exec "$@"'
 
 
 def have_terminal():
@@ -269,8 +280,8 @@ def have_terminal():
 
 
 def on_a_terminal(what):
-    """Run two ranks, do something to the terminal when both are there, and return whether all end. The
-    leader of the session is run."""
+    """Run two ranks, do something to the terminal when both are there, and return whether all end.
+    The leader of the session is run."""
     terminal, ours = os.openpty()
     with subprocess.Popen([COMMAND, "run", "--local", "2", "--", "sh", "-c", GROUPS],
                           env=environment(), stdin=ours, stdout=subprocess.PIPE,
@@ -316,8 +327,8 @@ def options_that_contradict_each_other(_):
     """The usage errors of run have its status."""
     seen = {words: run(*words, *{"run": ["true"], "allreduce": ["--op", "sum", "1"]}.get(
         words[0], [])) for words in CONTRADICTIONS}
-    return all(done.returncode == (125 if words[0] == "run" else 2) and
-               f"{words[0]}: {' and '.join(CONTRADICTIONS[words])} exclude each other" in done.stderr
+    return all(done.returncode == (125 if words[0] == "run" else 2) and done.stderr ==
+               f"collsock: {words[0]}: {' and '.join(CONTRADICTIONS[words])} exclude each other\n"
                for words, done in seen.items()), repr(seen)
 
 
@@ -354,6 +365,7 @@ TESTS = {
     "a rank that fails after it has joined is told as such": a_rank_that_fails_after_it_has_joined,
     "ranks in other process groups get the signals of the terminal":
         ranks_that_the_terminal_does_not_signal,
+    "a host whose name cannot be resolved is named": a_host_that_cannot_be_resolved,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
 }
 

@@ -33,16 +33,29 @@ static const struct option known[] = {
 
 /* ---- the hosts by name ---- */
 
+/**
+ * struct start_unresolved - the first name that cannot be resolved
+ * @host: the name, or NULL
+ * @error: of getaddrinfo()
+ */
+struct start_unresolved {
+	const char	*host;
+	int		error;
+};
+
 /* Only an address of this host can be bound to. */
-static bool start_is_here(const char *host)
+static bool start_is_here(const char *host, struct start_unresolved *unresolved)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
 	struct addrinfo *found, *i;
 	bool here = false;
-	int fd;
+	int fd, error = getaddrinfo(host, NULL, &hints, &found);
 
-	if (getaddrinfo(host, NULL, &hints, &found))
+	if (error) {
+		if (!unresolved->host)
+			*unresolved = (struct start_unresolved){ host, error };
 		return false;
+	}
 	for (i = found; i && !here; i = i->ai_next) {
 		fd = socket(i->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		here = fd >= 0 && !bind(fd, i->ai_addr, i->ai_addrlen);
@@ -67,16 +80,28 @@ static void start_set_number(const char *name, uint32_t number)
 	free(text);
 }
 
+[[gnu::noreturn]] static void start_refuse_hosts(const struct start *start,
+						 const struct start_unresolved *unresolved)
+{
+	static const char none[] = "-H: none of the names means this host; give --rank";
+
+	if (unresolved->host)
+		errx(start->usage, "%s; %s: %s", none, unresolved->host,
+		     gai_strerror(unresolved->error));
+	errx(start->usage, "%s", none);
+}
+
 /* A rank on each host; the first is where they meet. Nothing is started on the others. */
 static void start_set_hosts(const struct start *start)
 {
+	struct start_unresolved unresolved = { };
 	uint32_t ranks = 0, here = 0;
 	char *host;
 
 	for (host = strtok(start->hosts, ","); host; host = strtok(NULL, ","), ranks++) {
 		if (!ranks)
 			start_set("COLLSOCK_RENDEZVOUS", host);
-		if (!start->has_rank && start_is_here(host)) {
+		if (!start->has_rank && start_is_here(host, &unresolved)) {
 			start_set_number("COLLSOCK_RANK", ranks);
 			here++;
 		}
@@ -84,7 +109,7 @@ static void start_set_hosts(const struct start *start)
 	if (here > 1)
 		errx(start->usage, "-H: %u of the names mean this host; give --rank", here);
 	if (!here && !start->has_rank)
-		errx(start->usage, "-H: none of the names means this host; give --rank");
+		start_refuse_hosts(start, &unresolved);
 	start_set_number("COLLSOCK_RANKS", ranks);
 }
 
