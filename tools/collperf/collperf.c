@@ -551,12 +551,12 @@ static void parse(struct collperf *c, int argc, char **argv)
 			  c->options.operation != COLLSOCK_BARRIER || c->options.shuffle))
 		errx(EXIT_USAGE,
 		     "--startup: only barriers, without --team, --steps, --efficiency and --shuffle");
-	if (c->forget_neighbours &&
-	    (!c->starts || c->options.hosts.address->ss_family != AF_INET))
-		errx(EXIT_USAGE, "--forget-neighbours: only with --startup, and over IPv4");
 	if (c->csv && (!c->team.algorithm || c->options.json))
 		errx(EXIT_USAGE, "--csv: only with --team, and without --json");
 	check_group(c);
+	if (c->forget_neighbours &&
+	    (!c->starts || c->options.hosts.address->ss_family != AF_INET))
+		errx(EXIT_USAGE, "--forget-neighbours: only with --startup, and over IPv4");
 }
 
 static void measure_latency(struct collperf *c, const struct work *work)

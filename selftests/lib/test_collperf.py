@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""collperf as a rank in user space, without privilege or module; TAP."""
+import os
+import pathlib
+import subprocess
+import sys
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+COLLPERF = str(OUTPUT / "tools/collperf")
+SECONDS = 60
+USUAL = {name: value for name, value in os.environ.items() if not name.startswith("COLLSOCK_")} | {
+    "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18400-18499"}
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
+
+def run(*words):
+    done = subprocess.run(words, check=False, text=True, capture_output=True, env=USUAL,
+                          timeout=SECONDS)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(words, *options):
+    status, _, error = run(COLLPERF, *options)
+    assert status == 2 and words in error, f"{options}: status {status}, {error!r}"
+
+
+def test_options_of_groups_that_no_launcher_describes_are_refused():
+    for options in (("--startup",), ("--startup", "--forget-neighbours"), ("--nonce", "1"),
+                    ("--rank", "1"), ("--key-file", "key")):
+        refused("only with --hosts-file or --hosts", *options)
+
+
+def test_neighbours_are_forgotten_over_ipv4_only():
+    hosts = "--hosts", "2", "--rank", "0", "--nonce", "1"
+    refused("over IPv4", *hosts, "--forget-neighbours")
+    refused("over IPv4", *hosts, "--forget-neighbours", "--startup", "--ipv6")
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(tap.named(globals())))
