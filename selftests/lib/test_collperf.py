@@ -5,13 +5,16 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+COMMAND = str(OUTPUT / "tools/collsock")
 COLLPERF = str(OUTPUT / "tools/collperf")
 SECONDS = 60
 USUAL = {name: value for name, value in os.environ.items() if not name.startswith("COLLSOCK_")} | {
     "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18400-18499"}
+NO_FORK = "#include <errno.h>\nint fork(void) { errno = EAGAIN; return -1; }\n"
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(TREE / "selftests"))
@@ -39,6 +42,27 @@ def test_neighbours_are_forgotten_over_ipv4_only():
     hosts = "--hosts", "2", "--rank", "0", "--nonce", "1"
     refused("over IPv4", *hosts, "--forget-neighbours")
     refused("over IPv4", *hosts, "--forget-neighbours", "--startup", "--ipv6")
+
+
+def team(kind, *before):
+    return run(COMMAND, "run", "--local", "1", "--", *before, COLLPERF, "--iterations", "2",
+               "--warm-up", "0", "--members", "3", "--team", kind)
+
+
+def test_a_team_whose_members_cannot_be_started_is_not_waited_for():
+    with tempfile.TemporaryDirectory() as folder:
+        library = f"{folder}/no_fork.so"
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], check=True,
+                       text=True, input=NO_FORK)
+        for kind in "central:processes", "futex:processes":
+            status, _, error = team(kind, "env", f"LD_PRELOAD={library}")
+            assert status == 1 and "a member cannot be started: Resource" in error, (status, error)
+
+
+def test_a_member_that_ends_ends_a_team_of_a_bare_futex():
+    """A child is no rank in user space, so that the one that arrives last ends."""
+    status, _, error = team("futex:processes")
+    assert status == 1 and "a member has ended" in error, (status, error)
 
 
 if __name__ == "__main__":

@@ -172,6 +172,42 @@ static void member_open(struct member *m, int memfd, unsigned int number)
 	combine(m);
 }
 
+static void on_child(int signal, siginfo_t *child, void *context)
+{
+	static const char text[] = "collperf: team: a member has ended\n";
+
+	(void)signal;
+	(void)context;
+	if (child->si_code == CLD_EXITED && !child->si_status)
+		return;
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_FAILED);
+}
+
+/* Nothing else ends the wait for a member of a bare futex barrier. */
+static void end_with_children(void)
+{
+	struct sigaction action = { .sa_sigaction = on_child, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	sigaction(SIGCHLD, &action, NULL);
+}
+
+static void start_member(const struct member *model, int memfd, unsigned int number)
+{
+	struct member m = *model;
+	struct figures figures;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		err(EXIT_FAILED, "team: a member cannot be started");
+	if (pid)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	member_open(&m, memfd, number);
+	member_measure(&figures, &m);
+	_exit(EXIT_DONE);
+}
+
 static void measure_processes(struct figures *figures, const struct member *model)
 {
 	unsigned int i, count = model->plan->members;
@@ -182,14 +218,10 @@ static void measure_processes(struct figures *figures, const struct member *mode
 		memfd = collsock_team_memfd(count, m.plan->algorithm, 0);
 		check(memfd < 0 ? memfd : 0, COLLSOCK_NO_RANK);
 	}
-	for (i = 1; i < count; i++) {
-		if (fork())
-			continue;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		member_open(&m, memfd, i);
-		member_measure(figures, &m);
-		_exit(EXIT_DONE);
-	}
+	if (m.bare)
+		end_with_children();
+	for (i = 1; i < count; i++)
+		start_member(&m, memfd, i);
 	member_open(&m, memfd, 0);
 	member_measure(figures, &m);
 	for (i = 1; i < count; i++)
