@@ -12,6 +12,7 @@
 #include <netlink/genl/genl.h>
 
 #include "../harness.h"
+#include "../../tools/collperf/missing.h"
 #include "netlink.h"
 #include "userspace.h"
 
@@ -44,6 +45,13 @@ void userspace_dump(struct replies *all, uint8_t command, int group, uint32_t ha
 {
 }
 
+/* ---- the module's family is one that knows none of its commands ---- */
+
+int genl_ctrl_resolve(struct nl_sock *socket, const char *name)
+{
+	return GENL_ID_CTRL;
+}
+
 /* ---- a command, and a process that forges ---- */
 
 FIXTURE(command)
@@ -56,9 +64,7 @@ FIXTURE_SETUP(command)
 {
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
 		SKIP(return, "no user namespaces here");
-	/* The module is not loaded, or is not asked. */
-	netlink_connect(&self->n);
-	self->n.family = GENL_ID_CTRL;
+	ASSERT_EQ(0, netlink_connect(&self->n));
 	self->forger = nl_socket_alloc();
 	ASSERT_EQ(0, genl_connect(self->forger));
 	nl_socket_set_peer_port(self->forger, nl_socket_get_local_port(self->n.socket));
@@ -164,6 +170,24 @@ TEST_F(command, believes_no_event_of_a_process)
 	forge_reply(self->forger, &self->n);
 	EXPECT_EQ(0, nl_recvmsgs_default(self->n.socket));
 	EXPECT_EQ(0, events);
+}
+
+TEST_F(command, collperf_waits_on_where_the_module_refuses)
+{
+	struct hosts hosts = { };
+	char *text = NULL;
+	size_t bytes;
+	FILE *usual = stderr;
+
+	hosts_number(&hosts, 2, AF_INET);
+	stderr = open_memstream(&text, &bytes);
+	missing_print(1, &hosts, 1000);
+	fclose(stderr);
+	stderr = usual;
+	EXPECT_STREQ("collperf: waiting for the other hosts; \"collsock wait\" and \"collsock doctor\" have details\n",
+		     text);
+	free(text);
+	free(hosts.address);
 }
 
 TEST_HARNESS_MAIN

@@ -62,24 +62,29 @@ static void missing_read_group(struct missing *missing, struct netlink *n,
 	struct replies operations;
 	size_t i;
 
-	operations = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP,
-				  reply_number(group, COLLSOCK_A_GROUP_HANDLE, 0));
+	operations = netlink_try_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP,
+				      reply_number(group, COLLSOCK_A_GROUP_HANDLE, 0));
 	for (i = 0; i < operations.count; i++)
 		missing_read_operation(missing, hosts, &operations.reply[i]);
 	replies_free(&operations);
 }
 
-/* Several groups have the same id if others are still lingering. */
+/*
+ * Several groups have the same id if others are still lingering. If a request fails, no host is
+ * named.
+ */
 static void missing_read(struct missing *missing, struct netlink *n, uint64_t id,
 			 const struct hosts *hosts)
 {
-	struct replies groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0);
+	struct replies groups = netlink_try_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0);
 	size_t i;
 
-	for (i = 0; i < groups.count; i++)
+	for (i = 0; i < groups.count && !n->error; i++)
 		if (missing_is_ours(&groups.reply[i], id))
 			missing_read_group(missing, n, hosts, &groups.reply[i]);
 	replies_free(&groups);
+	if (n->error)
+		missing->count = 0;
 }
 
 static uint64_t missing_join_timeout(struct netlink *n)
@@ -88,7 +93,9 @@ static uint64_t missing_join_timeout(struct netlink *n)
 	uint64_t timeout_ms = NUMBER_UNKNOWN;
 	size_t i;
 
-	reply = netlink_get(n, COLLSOCK_CMD_TUNABLE_GET, decode_tunables);
+	reply = netlink_try_get(n, COLLSOCK_CMD_TUNABLE_GET, decode_tunables);
+	if (!reply)
+		return timeout_ms;
 	all = json_object_object_get(reply, "tunables");
 	for (i = 0; i < json_object_array_length(all); i++) {
 		tunable = json_object_array_get_idx(all, i);

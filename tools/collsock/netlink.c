@@ -265,6 +265,15 @@ static int netlink_converse(struct netlink *n, struct nl_msg *message, struct ex
 
 /* ---- requests ---- */
 
+/* A failure of the exchange itself is one of the request. */
+static void netlink_take_status(struct netlink *n, int status)
+{
+	if (status >= 0 || n->error)
+		return;
+	n->error = EIO;
+	snprintf(n->text, sizeof(n->text), "netlink: %s", nl_geterror(status));
+}
+
 struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 			       const struct decode_field *set)
 {
@@ -278,22 +287,24 @@ struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 	else
 		nl_socket_enable_auto_ack(n->socket);
 	status = netlink_converse(n, message, &x);
-	if (status < 0 && !n->error) {
-		n->error = EIO;
-		snprintf(n->text, sizeof(n->text), "netlink: %s", nl_geterror(status));
-	}
+	netlink_take_status(n, status);
 	if (x.replies.count)
 		object = decode(set, &x.replies.reply[x.replies.count - 1]);
 	replies_free(&x.replies);
 	return object;
 }
 
+struct json_object *netlink_try_get(struct netlink *n, uint8_t command,
+				    const struct decode_field *set)
+{
+	return netlink_do(n, netlink_message(n, command, 0), set);
+}
+
 struct json_object *netlink_get(struct netlink *n, uint8_t command,
 				const struct decode_field *set)
 {
-	struct json_object *object;
+	struct json_object *object = netlink_try_get(n, command, set);
 
-	object = netlink_do(n, netlink_message(n, command, 0), set);
 	if (n->error || !object)
 		netlink_fail(n, "the module's answer");
 	return object;
@@ -318,13 +329,13 @@ static struct replies netlink_dump_module(struct netlink *n, uint8_t command, in
 			errx(EXIT_ERROR, "no memory for a request");
 		nl_socket_disable_auto_ack(n->socket);
 		status = netlink_converse(n, message, &x);
-		if (netlink_is_gone(n, attribute))
+		if (netlink_is_gone(n, attribute)) {
+			n->error = 0;
 			return x.replies;
-		if (n->error)
-			netlink_fail(n, "the module's answer");
-		if (status != -NLE_DUMP_INTR && status < 0)
-			errx(EXIT_ERROR, "netlink: %s", nl_geterror(status));
-		if (status >= 0)
+		}
+		if (status != -NLE_DUMP_INTR)
+			netlink_take_status(n, status);
+		if (n->error || status >= 0)
 			return x.replies;
 		usleep(BETWEEN_ATTEMPTS_US);
 	}
@@ -332,14 +343,25 @@ static struct replies netlink_dump_module(struct netlink *n, uint8_t command, in
 	return x.replies;
 }
 
-struct replies netlink_dump(struct netlink *n, uint8_t command, int attribute, uint32_t handle)
+struct replies netlink_try_dump(struct netlink *n, uint8_t command, int attribute,
+				uint32_t handle)
 {
 	struct replies all = { };
 
+	n->error = 0;
 	if (netlink_has_module(n) && !userspace_has(handle))
 		all = netlink_dump_module(n, command, attribute, handle);
 	if (!attribute || userspace_has(handle))
 		userspace_dump(&all, command, attribute, handle);
+	return all;
+}
+
+struct replies netlink_dump(struct netlink *n, uint8_t command, int attribute, uint32_t handle)
+{
+	struct replies all = netlink_try_dump(n, command, attribute, handle);
+
+	if (n->error)
+		netlink_fail(n, "the module's answer");
 	return all;
 }
 

@@ -62,22 +62,29 @@ struct nl_msg *netlink_message(struct netlink *n, uint8_t command, int flags);
 struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 			       const struct decode_field *set);
 
-/* A request without attributes; exits if it fails. */
+/* A request without attributes. Return: as netlink_do(). */
+struct json_object *netlink_try_get(struct netlink *n, uint8_t command,
+				    const struct decode_field *set);
+
+/* The same; exits if it fails. */
 struct json_object *netlink_get(struct netlink *n, uint8_t command,
 				const struct decode_field *set);
 
 /**
- * netlink_dump() - all objects of a kind
- * @n: the connection
+ * netlink_try_dump() - all objects of a kind
+ * @n: the connection; @n->error has the outcome
  * @command: the command
  * @attribute: attribute for the group's handle, or 0 for all groups
  * @handle: of the group
  *
  * Groups in user space of this user are among them. A group that ends meanwhile has no objects.
- * Exits on any other failure.
  *
- * Return: a reply for each, to be freed.
+ * Return: a reply for each, to be freed; some are missing if it failed.
  */
+struct replies netlink_try_dump(struct netlink *n, uint8_t command, int attribute,
+				uint32_t handle);
+
+/* The same; exits if it fails. */
 struct replies netlink_dump(struct netlink *n, uint8_t command, int attribute, uint32_t handle);
 
 /* The same, decoded into an array of objects with the attributes of @set. */
