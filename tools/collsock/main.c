@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,8 @@ int main(int argc, char **argv)
 	program_invocation_short_name = "collsock";
 	if (starter >= 0)
 		return main_flush(starters[starter].run(argc - 1, argv + 1));
+	/* If the caller ignores it, there is no status of a child to wait for. */
+	signal(SIGCHLD, SIG_DFL);
 	if (isatty(STDOUT_FILENO))
 		options.color = main_parse_color("auto");
 	while ((taken = getopt_long(argc, argv, letters, known, NULL)) != -1) {

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What the command's doctor finds without privilege or module; TAP."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+COMMAND = str(OUTPUT / "tools/collsock")
+SECONDS = 60
+# It writes down whom it was to reach
+PING = """#!/bin/sh
+for word; do last=$word; done
+echo "$last" >>"$0.log"
+"""
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
+
+def doctor(folder, *hosts, begin=(), settings=None, **how):
+    """The findings, as {check: [text]}, with a ping of our own."""
+    ping = pathlib.Path(folder, "ping")
+    ping.write_text(PING, encoding="utf-8")
+    ping.chmod(0o755)
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith("COLLSOCK_")} | {
+        "PATH": f"{folder}:{os.environ['PATH']}", "XDG_RUNTIME_DIR": str(folder)}
+    done = subprocess.run([*begin, COMMAND, "-j", "doctor", *hosts], check=False, text=True,
+                          capture_output=True, env=environment | (settings or {}),
+                          timeout=SECONDS, **how)
+    assert done.returncode in (0, 2), done
+    found = {}
+    for finding in json.loads(done.stdout):
+        found.setdefault(finding["check"], []).append(finding["finding"])
+    return found
+
+
+def pinged(folder):
+    return pathlib.Path(folder, "ping.log").read_text(encoding="utf-8").split()
+
+
+def test_programs_that_it_runs_are_waited_for_though_sigchld_is_ignored():
+    with tempfile.TemporaryDirectory() as folder:
+        found = doctor(folder, "127.0.0.1",
+                       preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    assert found["reachability"] == ["127.0.0.1 answers a ping"], found
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(tap.named(globals())))
