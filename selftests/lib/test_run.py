@@ -337,6 +337,22 @@ def a_key_in_a_folder_that_is_not_there(folder):
     return done.returncode == 1 and "no such folder (mkdir -p -m 700)" in done.stderr, shows(done)
 
 
+def output_that_cannot_be_written(_):
+    """A file that is full, or none"""
+    for words in ("--help",), ("--version",), ("run", "--help"), ("keygen",):
+        for to in ">/dev/full", ">&-":
+            done = run("-c", f'exec "$0" "$@" {to}', COMMAND, *words, command="sh")
+            if done.returncode != 1 or "standard output" not in done.stderr:
+                return False, f"{words} {to}: {shows(done)}"
+    return True, ""
+
+
+def a_program_without_output(_):
+    """Which needs none"""
+    done = run("-c", f'{COMMAND} run --local 2 -- {COMMAND} barrier >&- <&-', command="sh")
+    return done.returncode == 0, shows(done)
+
+
 TESTS = {
     "ranks of one machine compute a sum": ranks_of_one_machine,
     "a user without privilege runs ranks": another_user,
@@ -367,6 +383,8 @@ TESTS = {
         ranks_that_the_terminal_does_not_signal,
     "a host whose name cannot be resolved is named": a_host_that_cannot_be_resolved,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
+    "output that cannot be written is told": output_that_cannot_be_written,
+    "ranks run without standard output and input": a_program_without_output,
 }
 
 

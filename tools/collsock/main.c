@@ -125,6 +125,13 @@ static void main_enter(const char *name)
 	free(path);
 }
 
+static int main_flush(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_ERROR, "standard output");
+	return status;
+}
+
 static void main_take(int letter)
 {
 	switch (letter) {
@@ -163,7 +170,7 @@ static void main_take(int letter)
 		break;
 	case 'V':
 		puts("collsock " COLLSOCK_VERSION);
-		exit(EXIT_DONE);
+		exit(main_flush(EXIT_DONE));
 	case 'h':
 		usage_print(stdout);
 		exit(EXIT_DONE);
@@ -181,13 +188,6 @@ static int main_find_starter(const char *word)
 		if (!strcmp(word, starters[i].name))
 			return i;
 	return -1;
-}
-
-static int main_flush(int status)
-{
-	if (fflush(stdout) || ferror(stdout))
-		err(EXIT_ERROR, "standard output");
-	return status;
 }
 
 static int main_find(const char *word)
@@ -211,18 +211,26 @@ static int main_find(const char *word)
 	return found;
 }
 
+/*
+ * Prevent files opened later from becoming standard input, output or error that is closed. What is
+ * written to an output that is closed is lost, which is an error.
+ */
+static void main_fill_descriptors(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
 int main(int argc, char **argv)
 {
 	static const char letters[] = "jpsn:c::tVh", common[] = "jpsncVh";
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
-	int taken, found, fd, starter = main_find_starter(argv[1]);
+	int taken, found, starter = main_find_starter(argv[1]);
 
-	/* If standard output is closed, prevent files opened later from becoming it. */
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
+	main_fill_descriptors();
 	/* Whatever the name of the executable */
 	program_invocation_short_name = "collsock";
 	if (starter >= 0)

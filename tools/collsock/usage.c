@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+
+#include "command.h"
 #include "usage.h"
 
 static const char usage[] =
@@ -52,5 +55,6 @@ static const char usage[] =
 
 void usage_print(FILE *to)
 {
-	fputs(usage, to);
+	if (fputs(usage, to) < 0 || fflush(to))
+		err(EXIT_ERROR, "%s", to == stdout ? "standard output" : "standard error");
 }

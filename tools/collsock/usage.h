@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+/* Exits if it cannot be written. */
 void usage_print(FILE *to);
 
 #endif
