@@ -12,20 +12,27 @@
 #include "process.h"
 #include "text.h"
 
-static void end_group(struct netlink *n, const struct reply *group)
+/* Before any is ended */
+static void end_check(const struct replies *groups)
 {
-	struct nl_msg *message;
+	const struct reply *group;
 
-	if (group->pid)
-		errx(EXIT_ERROR, "group %u is in user space: end its process, %ju",
-		     groups_handle(group), (uintmax_t)group->pid);
-	message = netlink_message(n, COLLSOCK_CMD_GROUP_END, 0);
+	for (group = groups->reply; group < groups->reply + groups->count; group++)
+		if (group->pid)
+			errx(EXIT_ERROR, "group %u is in user space: end its process, %ju",
+			     groups_handle(group), (uintmax_t)group->pid);
+}
+
+/* Return: is it ended? The error is in @n. */
+static bool end_group(struct netlink *n, const struct reply *group)
+{
+	struct nl_msg *message = netlink_message(n, COLLSOCK_CMD_GROUP_END, 0);
+
 	if (nla_put_u32(message, COLLSOCK_A_GROUP_HANDLE, groups_handle(group)))
 		errx(EXIT_ERROR, "no memory for a request");
 	netlink_do(n, message, NULL);
 	/* It may have ended by itself meanwhile. */
-	if (n->error && n->error != ENOENT)
-		netlink_fail(n, "the group was not ended");
+	return !n->error || n->error == ENOENT;
 }
 
 /* The ranks that have joined, with their processes */
@@ -67,29 +74,50 @@ static void end_print(struct json_object *ended)
 	}
 }
 
-int end_command(char **words)
+static struct json_object *end_describe(struct netlink *n, const struct reply *group)
 {
-	struct json_object *ended = json_object_new_array(), *one;
-	const struct reply *group;
-	struct replies groups;
-	struct netlink n;
+	struct json_object *one = json_object_new_object();
+
+	text_put(one, "handle", groups_handle(group));
+	text_put(one, "id", reply_number(group, COLLSOCK_A_GROUP_ID, 0));
+	json_object_object_add(one, "holders", end_holders(n, group));
+	return one;
+}
+
+/* Groups that have ended are in @ended. Return: were all? The error is in @n. */
+static bool end_all(struct netlink *n, const struct replies *groups, struct json_object *ended)
+{
+	struct json_object *one;
 	size_t i;
 
-	netlink_open_to_look(&n);
-	groups = groups_named(&n, words);
-	for (i = 0; i < groups.count; i++) {
-		group = &groups.reply[i];
-		one = json_object_new_object();
-		text_put(one, "handle", groups_handle(group));
-		text_put(one, "id", reply_number(group, COLLSOCK_A_GROUP_ID, 0));
-		json_object_object_add(one, "holders", end_holders(&n, group));
-		end_group(&n, group);
+	for (i = 0; i < groups->count; i++) {
+		one = end_describe(n, &groups->reply[i]);
+		if (!end_group(n, &groups->reply[i])) {
+			json_object_put(one);
+			return false;
+		}
 		json_object_array_add(ended, one);
 		if (!options.json)
 			end_print(one);
 	}
-	if (options.json)
+	return true;
+}
+
+int end_command(char **words)
+{
+	struct json_object *ended = json_object_new_array();
+	struct replies groups;
+	struct netlink n;
+	bool all;
+
+	netlink_open_to_look(&n);
+	groups = groups_named(&n, words);
+	end_check(&groups);
+	all = end_all(&n, &groups, ended);
+	if (options.json && (all || json_object_array_length(ended)))
 		text_print(json_object_get(ended));
+	if (!all)
+		netlink_fail(&n, "the group was not ended");
 	json_object_put(ended);
 	replies_free(&groups);
 	netlink_close(&n);
