@@ -24,6 +24,10 @@ sys.path.insert(0, str(TREE / "selftests"))
 import tap  # noqa: E402
 
 
+def equal(found, wanted):
+    assert found == wanted, f"{found!r}, not {wanted!r}"
+
+
 def doctor(folder, *hosts, begin=(), settings=None, **how):
     """The findings, as {check: [text]}, with a ping of our own."""
     ping = pathlib.Path(folder, "ping")
@@ -51,6 +55,18 @@ def test_programs_that_it_runs_are_waited_for_though_sigchld_is_ignored():
         found = doctor(folder, "127.0.0.1",
                        preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
     assert found["reachability"] == ["127.0.0.1 answers a ping"], found
+
+
+def test_addresses_of_ipv4_are_preferred_as_by_ranks():
+    begin = "unshare", "-rm", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"'
+    with tempfile.TemporaryDirectory() as folder:
+        hosts = pathlib.Path(folder, "hosts")
+        hosts.write_text("::1 both.test\n127.0.0.1 both.test\n", encoding="utf-8")
+        if subprocess.run([*begin, hosts, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+            return  # no user namespaces here
+        found = doctor(folder, "both.test", begin=(*begin, hosts))
+        equal(pinged(folder), ["127.0.0.1"])
+    equal(found["route"], ["both.test is this host"])
 
 
 if __name__ == "__main__":

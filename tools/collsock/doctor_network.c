@@ -88,11 +88,23 @@ static void doctor_find_route(struct doctor_host *host)
 	close(fd);
 }
 
+/* The first of IPv4, which joining prefers, else the first */
+static const struct addrinfo *doctor_choose_address(const struct addrinfo *all)
+{
+	const struct addrinfo *one;
+
+	for (one = all; one; one = one->ai_next)
+		if (one->ai_family == AF_INET)
+			return one;
+	return all;
+}
+
 /* Returns 0, or why it is no host, as getaddrinfo(). @flags: for that */
 static int doctor_add_host(struct doctor *d, const char *name, int flags)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = flags };
 	struct doctor_host *host = &d->hosts[d->host_count];
+	const struct addrinfo *chosen;
 	struct addrinfo *found;
 	char port[8];
 	int status;
@@ -105,8 +117,9 @@ static int doctor_add_host(struct doctor *d, const char *name, int flags)
 		return status;
 	d->host_count++;
 	snprintf(host->name, sizeof(host->name), "%s", name);
-	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
-	host->bytes = found->ai_addrlen;
+	chosen = doctor_choose_address(found);
+	memcpy(&host->address, chosen->ai_addr, chosen->ai_addrlen);
+	host->bytes = chosen->ai_addrlen;
 	freeaddrinfo(found);
 	doctor_write_numeric(&host->address, host->numeric);
 	doctor_find_route(host);
