@@ -4,7 +4,9 @@
 import json
 import os
 import pathlib
+import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -62,11 +64,31 @@ def test_addresses_of_ipv4_are_preferred_as_by_ranks():
     with tempfile.TemporaryDirectory() as folder:
         hosts = pathlib.Path(folder, "hosts")
         hosts.write_text("::1 both.test\n127.0.0.1 both.test\n", encoding="utf-8")
-        if subprocess.run([*begin, hosts, "true"], check=False, stderr=subprocess.DEVNULL).returncode:
+        if subprocess.run([*begin, hosts, "true"], check=False, capture_output=True).returncode:
             return  # no user namespaces here
         found = doctor(folder, "both.test", begin=(*begin, hosts))
         equal(pinged(folder), ["127.0.0.1"])
     equal(found["route"], ["both.test is this host"])
+
+
+def bound(family, address):
+    taken = socket.socket(family, socket.SOCK_DGRAM)
+    if family == socket.AF_INET6:
+        taken.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    taken.bind((address, 0))
+    return taken
+
+
+def test_ports_that_sockets_hold_are_not_free():
+    with tempfile.TemporaryDirectory() as folder, bound(socket.AF_INET, "127.0.0.1") as one, \
+            bound(socket.AF_INET6, "::1") as other:
+        for port in one.getsockname()[1], other.getsockname()[1]:
+            found = doctor(folder, settings={"COLLSOCK_USER_PORTS": f"{port}-{port}"})
+            equal(found["user space"], ["no more rank can begin in user space: all of the 1 UDP "
+                                        f"ports {port}-{port} are taken"])
+        all_of_them, = doctor(folder, settings={"COLLSOCK_USER_PORTS": "1-65535"})["user space"]
+    free, = re.findall(r"(\d+) of the 65535 UDP ports 1-65535 are free", all_of_them)
+    assert int(free) <= 65533, all_of_them
 
 
 if __name__ == "__main__":

@@ -27,17 +27,6 @@ static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 			   holder->uid, d->port);
 }
 
-/* Ports from @first to @last that sockets hold; those of IPv4 and IPv6 may be of one rank. */
-static unsigned int port_count_taken(unsigned int first, unsigned int last)
-{
-	struct port_holder holder;
-	unsigned int port, taken = 0;
-
-	for (port = first; port <= last; port++)
-		taken += port_find_holder(port, &holder);
-	return taken;
-}
-
 void doctor_user_space(struct doctor *d)
 {
 	unsigned int first, last, ports, taken;

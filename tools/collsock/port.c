@@ -11,27 +11,65 @@
 #include "text.h"
 
 #define LINE_BYTES	512
+#define PORTS		65536
+
+static const char *const port_tables[] = { "/proc/self/net/udp", "/proc/self/net/udp6" };
+
+/* The next socket of the table that is bound. Return: is there one? */
+static bool port_read(FILE *table, unsigned int *port, struct port_holder *holder)
+{
+	char line[LINE_BYTES];
+
+	while (fgets(line, sizeof(line), table))
+		if (sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %*s %*s %u %*s %lu", port,
+			   &holder->uid, &holder->inode) == 3)
+			return true;
+	return false;
+}
 
 /* In the table of one family */
 static bool port_find_in(const char *path, unsigned int port, struct port_holder *holder)
 {
-	FILE *file = fopen(path, "re");
-	char line[LINE_BYTES];
+	FILE *table = fopen(path, "re");
 	unsigned int bound;
 	bool found = false;
 
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %*s %*s %u %*s %lu", &bound,
-			       &holder->uid, &holder->inode) == 3 && bound == port;
-	if (file)
-		fclose(file);
+	while (table && !found && port_read(table, &bound, holder))
+		found = bound == port;
+	if (table)
+		fclose(table);
 	return found;
 }
 
 bool port_find_holder(unsigned int port, struct port_holder *holder)
 {
-	return port_find_in("/proc/self/net/udp", port, holder) ||
-	       port_find_in("/proc/self/net/udp6", port, holder);
+	return port_find_in(port_tables[0], port, holder) ||
+	       port_find_in(port_tables[1], port, holder);
+}
+
+static void port_mark_in(const char *path, bool taken[PORTS])
+{
+	FILE *table = fopen(path, "re");
+	struct port_holder holder;
+	unsigned int port;
+
+	while (table && port_read(table, &port, &holder))
+		if (port < PORTS)
+			taken[port] = true;
+	if (table)
+		fclose(table);
+}
+
+unsigned int port_count_taken(unsigned int first, unsigned int last)
+{
+	bool taken[PORTS] = { };
+	unsigned int port, count = 0;
+
+	port_mark_in(port_tables[0], taken);
+	port_mark_in(port_tables[1], taken);
+	for (port = first; port <= last && port < PORTS; port++)
+		count += taken[port];
+	return count;
 }
 
 /* Is the socket among the files of this process? */

@@ -25,6 +25,12 @@ struct port_holder {
 /* Does a socket hold the port? */
 bool port_find_holder(unsigned int port, struct port_holder *holder);
 
+/*
+ * How many ports from @first to @last do sockets hold? Those of IPv4 and IPv6 with one port may be
+ * of one rank.
+ */
+unsigned int port_count_taken(unsigned int first, unsigned int last);
+
 /**
  * struct port_process - who has a socket open
  * @pid: a process; 0: none but keepers
