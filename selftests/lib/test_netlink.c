@@ -2,17 +2,21 @@
 /*
  * The command believes the kernel alone: who administers a network namespace can send to the
  * netlink sockets of any process in it. The kernel's own family answers instead of the module's.
+ * What it says of devices is of the namespace that it is in.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 
 #include "../harness.h"
 #include "../../tools/collperf/missing.h"
+#include "link.h"
 #include "netlink.h"
 #include "userspace.h"
 
@@ -188,6 +192,47 @@ TEST_F(command, collperf_waits_on_where_the_module_refuses)
 		     text);
 	free(text);
 	free(hosts.address);
+}
+
+/* ---- devices of another namespace than that of /sys ---- */
+
+/* As root of it, which programs that are started stay */
+static bool enter_namespace(void)
+{
+	char map[64];
+	int length = snprintf(map, sizeof(map), "0 %u 1", geteuid()), fd;
+	bool mapped;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET))
+		return false;
+	fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
+	mapped = write(fd, map, length) == length;
+	close(fd);
+	return mapped;
+}
+
+TEST(the_master_of_a_device_is_that_of_this_namespace)
+{
+	char master[IF_NAMESIZE];
+
+	if (!enter_namespace() ||
+	    system("PATH=$PATH:/sbin; ip link add b0 type bridge && ip link add v0 type veth peer v1 && ip link set v0 master b0"))
+		SKIP(return, "no user namespaces, or bridges, here");
+	EXPECT_TRUE(link_find_master(if_nametoindex("v0"), master));
+	EXPECT_STREQ("b0", master);
+	EXPECT_FALSE(link_find_master(if_nametoindex("v1"), master));
+	EXPECT_FALSE(link_find_master(if_nametoindex("b0"), master));
+	EXPECT_FALSE(link_find_master(9999, master));
+}
+
+TEST(ports_of_a_vrf_have_no_master)
+{
+	char master[IF_NAMESIZE];
+
+	if (!enter_namespace() ||
+	    system("PATH=$PATH:/sbin; ip link add f0 type vrf table 10 && ip link add v0 type veth peer v1 && ip link set v0 master f0"))
+		SKIP(return, "no user namespaces, or VRFs, here");
+	EXPECT_FALSE(link_find_master(if_nametoindex("v0"), master));
 }
 
 TEST_HARNESS_MAIN

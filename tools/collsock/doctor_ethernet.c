@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Network devices of groups over Ethernet */
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,6 +8,7 @@
 #include <linux/collsock_netlink.h>
 
 #include "doctor.h"
+#include "link.h"
 #include "text.h"
 
 /* Flags of the device, or 0 */
@@ -27,51 +26,19 @@ static unsigned int doctor_device_flags(const char *name)
 	return status ? 0 : (unsigned short)request.ifr_flags;
 }
 
-/* Ports of a VRF receive their packets themselves. */
-static bool doctor_is_vrf(const char *name)
-{
-	char path[64], line[64] = "";
-	bool vrf = false;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/class/net/%.15s/uevent", name);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		vrf = vrf || !strcmp(line, "DEVTYPE=vrf\n");
-	if (file)
-		fclose(file);
-	return vrf;
-}
-
-/* The bridge or bond whose port the device is, in @master; NULL if it is none. */
-static const char *doctor_device_master(const char *name, char master[PATH_MAX])
-{
-	char path[64];
-	ssize_t bytes;
-
-	snprintf(path, sizeof(path), "/sys/class/net/%.15s/master", name);
-	bytes = readlink(path, master, PATH_MAX - 1);
-	if (bytes < 0)
-		return NULL;
-	master[bytes] = '\0';
-	return doctor_is_vrf(basename(master)) ? NULL : basename(master);
-}
-
 static void doctor_check_ethernet(struct doctor *d, struct json_object *device)
 {
 	const char *use = text_flag(device, "open") ? "which groups use" : "which groups may use";
-	char name[IF_NAMESIZE], room[PATH_MAX];
-	const char *master;
-	unsigned int flags;
+	unsigned int index = text_number(device, "ifindex", 0), flags;
+	char name[IF_NAMESIZE], master[IF_NAMESIZE];
 
-	if (!if_indextoname(text_number(device, "ifindex", 0), name))
+	if (!if_indextoname(index, name))
 		return;
 	flags = doctor_device_flags(name);
-	master = doctor_device_master(name, room);
 	if (!(flags & IFF_UP))
 		doctor_say(d, DOCTOR_PROBLEM, "ip link set DEVICE up", "%s, %s, is down", name,
 			   use);
-	else if (master)
+	else if (link_find_master(index, master))
 		doctor_say(d, DOCTOR_PROBLEM, "allow that device instead, and join groups over it",
 			   "%s, %s, is a port of %s, which gets its packets", name, use, master);
 	else if (!(flags & IFF_RUNNING))
