@@ -18,6 +18,22 @@ COMMAND = str(OUTPUT / "tools/collsock")
 PORTS = "17640-17699"
 NOBODY = 65534
 
+# The first time that a program reads is an hour ago.
+CLOCK = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+	static int calls;
+	int status = syscall(SYS_clock_gettime, id, now);
+
+	now->tv_sec -= calls++ ? 0 : 3600;
+	return status;
+}
+"""
+
 
 def environment(**settings):
     plain = {name: value for name, value in os.environ.items()
@@ -353,6 +369,16 @@ def a_program_without_output(_):
     return done.returncode == 0, shows(done)
 
 
+def an_operation_that_is_done_when_the_time_is_over(folder):
+    """As joining has taken it all"""
+    library = folder / "clock.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], check=True,
+                   text=True, input=CLOCK)
+    done = run("run", "--local", "1", "--", "env", f"LD_PRELOAD={library}", COMMAND, "allreduce",
+               "--op", "sum", "--timeout", "5", "17")
+    return done.returncode == 0 and done.stdout == "17\n", shows(done)
+
+
 TESTS = {
     "ranks of one machine compute a sum": ranks_of_one_machine,
     "a user without privilege runs ranks": another_user,
@@ -384,6 +410,8 @@ TESTS = {
     "a host whose name cannot be resolved is named": a_host_that_cannot_be_resolved,
     "keygen names a folder that is not there": a_key_in_a_folder_that_is_not_there,
     "output that cannot be written is told": output_that_cannot_be_written,
+    "an operation that is done when the time is over has not timed out":
+        an_operation_that_is_done_when_the_time_is_over,
     "ranks run without standard output and input": a_program_without_output,
 }
 

@@ -44,6 +44,14 @@ static int64_t collective_now_ms(void)
 
 /* ---- join ---- */
 
+/* First packets are waited for no longer than by default, though ranks may have longer to meet. */
+static uint32_t collective_first_packets_ms(uint32_t timeout_s)
+{
+	uint32_t timeout_ms = timeout_s * MS_PER_S;
+
+	return timeout_ms && timeout_ms < COLLSOCK_DEFAULT_TIMEOUT_MS ? timeout_ms : 0;
+}
+
 static struct collsock *collective_join(const struct start *start)
 {
 	struct collsock_options options = { .size = sizeof(options) };
@@ -56,6 +64,7 @@ static struct collsock *collective_join(const struct start *start)
 		if (setenv("COLLSOCK_MEETING_TIMEOUT", timeout, 1))
 			err(EXIT_ERROR, "COLLSOCK_MEETING_TIMEOUT");
 	}
+	options.timeout_ms = collective_first_packets_ms(start->timeout_s);
 	options.text = text;
 	options.text_bytes = sizeof(text);
 	error = collsock_join_env(&socket, &options);
@@ -68,18 +77,32 @@ static struct collsock *collective_join(const struct start *start)
 
 /* ---- the operation ---- */
 
-/* The operation stays posted: it is this process that gives up. */
+/* Time that is left, for poll() */
+static int collective_left_ms(int64_t end_ms)
+{
+	int64_t left = end_ms - collective_now_ms();
+
+	if (!end_ms)
+		return -1;
+	return left > 0 ? left : 0;
+}
+
+/*
+ * The operation stays posted: it is this process that gives up, but not before it has looked once,
+ * as joining may have taken all of the time.
+ */
 static void collective_await(struct collsock *socket, int64_t end_ms)
 {
 	struct pollfd readable = { collsock_fd(socket), POLLIN, 0 };
-	int64_t left;
+	int left, ready;
 
 	do {
-		left = end_ms ? end_ms - collective_now_ms() : -1;
-		if (end_ms && left <= 0)
+		left = collective_left_ms(end_ms);
+		ready = poll(&readable, 1, left);
+		if (ready <= 0 && !left)
 			errx(TIMED_OUT,
 			     "timed out; collsock wait says which rank everyone waits for");
-	} while (poll(&readable, 1, left) <= 0);
+	} while (ready <= 0);
 }
 
 static void collective_receive(struct collsock *socket, int64_t end_ms, void *result,
