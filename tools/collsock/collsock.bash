@@ -10,29 +10,60 @@ _collsock_values() {
 	collsock -j "$@" 2>/dev/null | grep -oE "\"$key\":\"?[a-z0-9_]+" | grep -oE '[a-z0-9_]+$'
 }
 
-# Find the command after any options, and the number of words after it.
+# Find the command after any options, the number of words after it, and where the program of
+# "run" begins. Bash makes --netns=NAME three words.
 _collsock_command() {
-	local i
-	command='' words_behind=0 netns=()
+	local i word
+	command='' words_behind=0 netns=() program=0
 	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
+		word=${COMP_WORDS[i]}
+		[[ ${COMP_WORDS[i + 1]} == "=" ]] && i=$((i + 1))
+		case $word in
 		-n | --netns)
 			i=$((i + 1))
 			netns=(-n "${COMP_WORDS[i]}")
 			;;
+		-n?*) netns=(-n "${word#-n}") ;;
 		--interval | --count | --local | --rank | --ranks | --rendezvous | --host | -H | --timeout | --op)
 			i=$((i + 1))
 			;;
-		-*) ;;
+		--)
+			program=$((i + 1))
+			[[ $command == run ]] && return
+			;;
+		-*) [[ ${COMP_WORDS[i]} == "=" ]] && i=$((i + 1)) ;;
 		*)
 			if [[ $command ]]; then
 				words_behind=$((words_behind + 1))
+				program=$i
+				[[ $command == run ]] && return
 			else
-				command=${COMP_WORDS[i]}
+				command=$word
 			fi
 			;;
 		esac
 	done
+	program=$COMP_CWORD
+}
+
+# A command of its own, with its own completion where bash-completion is there, else with files
+_collsock_program() {
+	local offset
+	for offset in _comp_command_offset _command_offset; do
+		if declare -F "$offset" >/dev/null; then
+			"$offset" "$program"
+			return
+		fi
+	done
+	if ((program == COMP_CWORD)); then
+		mapfile -t COMPREPLY < <(compgen -c -- "$current")
+	else
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+	fi
+}
+
+_collsock_namespaces() {
+	ip netns list 2>/dev/null | cut -d' ' -f1
 }
 
 _collsock_options() {
@@ -50,14 +81,29 @@ _collsock_options() {
 
 _collsock() {
 	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local command words_behind netns choices=
+	local command words_behind netns program choices=
 
 	_collsock_command
+	if [[ $command == run ]] && { ((program < COMP_CWORD)) || [[ $previous == -- ]]; }; then
+		_collsock_program
+		return
+	fi
+	[[ $current == "=" ]] && current=
+	[[ $previous == "=" ]] && previous=${COMP_WORDS[COMP_CWORD - 2]}
+	if [[ $current == -n?* ]]; then
+		mapfile -t COMPREPLY < <(compgen -P -n -W "$(_collsock_namespaces)" -- "${current#-n}")
+		return
+	fi
 	case $previous in
 	-n | --netns)
-		choices=$(ip netns list 2>/dev/null | cut -d' ' -f1)
-		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
+		mapfile -t COMPREPLY < <(compgen -W "$(_collsock_namespaces)" -- "$current")
 		return
+		;;
+	--color)
+		if [[ ${COMP_WORDS[COMP_CWORD]} == "=" || ${COMP_WORDS[COMP_CWORD - 1]} == "=" ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "always auto never" -- "$current")
+			return
+		fi
 		;;
 	--interval | --count | --local | --rank | --ranks | --timeout) return ;;
 	--op)
@@ -103,7 +149,7 @@ _collsock() {
 			;;
 		doctor) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
 		keygen) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-		run) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
+		run) _collsock_program ;;
 		esac
 	fi
 	[[ $command =~ ^(doctor|keygen|run)$ && $current != -* ]] ||
