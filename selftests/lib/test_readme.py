@@ -90,15 +90,20 @@ def test_path_of_the_examples_is_that_of_installation():
     assert place in page, f"no {place} in collsock.7"
 
 
-def test_page_of_collperf_has_its_options():
+def has_options(page, *sources):
     folder = TREE / "tools/collperf"
-    page = (folder / "collperf.1").read_text(encoding="utf-8").replace("\\-", "-")
-    for source in "options.c", "collperf.c":
-        text = (folder / source).read_text(encoding="utf-8")
-        told = re.findall(r'^\s*"  -(\w), --([\w-]+)', text, re.M)
+    text = (folder / page).read_text(encoding="utf-8").replace("\\-", "-")
+    for source in sources:
+        told = re.findall(r'^\s*"  -(\w), --([\w-]+)',
+                          (folder / source).read_text(encoding="utf-8"), re.M)
         assert told, f"no options in {source}"
         for letter, name in told:
-            assert re.search(rf"-{letter}\b.*--{name}\b", page), f"no --{name} in collperf.1"
+            assert re.search(rf"-{letter}\b.*--{name}\b", text), f"no --{name} in {page}"
+
+
+def test_pages_of_collperf_and_of_its_baseline_have_their_options():
+    has_options("collperf.1", "options.c", "collperf.c")
+    has_options("hostbased.1", "options.c", "hostbased.c")
 
 
 def extract(folder):
