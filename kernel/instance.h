@@ -25,7 +25,7 @@
  *
  * Lock order: lock_sock, the group's lock of joining (instance_join.c), RTNL, that of the list of
  * namespaces with ports (port.c), the namespace's mutex, that of all users (user.c), an instance's
- * lock, the lock of a CPU's turns; no two of the last two.
+ * lock, the lock of a CPU's turns. At most one instance's lock and one CPU's are held at a time.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
@@ -102,7 +102,7 @@ struct coll_local_member {
  * @quiet: it is on the list of the tidying
  * @dropped: it was ended: it does not linger after its sockets are closed
  * @overdue: it lingered for too long: incomplete operations have failed
- * @cn: namespace; constant, like the fields from here to @keyed
+ * @cn: namespace; constant, as are @owner to @everyone, @listens, @request, and @handle to @user
  * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
  * @everyone: where packets by multicast go, as a member, with the device
@@ -122,7 +122,7 @@ struct coll_local_member {
  * @uid: user that created it
  * @user: who is charged for it, see user.h
  * @uncounted: it is none of the user's groups any more; under the namespace's mutex
- * @keyed: its key is not all zero
+ * @keyed: its key is not all zero; constant
  * @link: in a list of instances to be freed
  * @quiet_node: in coll_net.quiet
  */

@@ -25,8 +25,6 @@ const struct coll_timing coll_timing_default = {
  * @g: the group
  * @rank: its number in the group
  *
- * What a platform calls is here; ranks.c is the core's own.
- *
  * Return: its number among those of this host; -ENOENT if it belongs to another host,
  * -EEXIST if it has joined before. Context: group lock held.
  */

@@ -28,7 +28,6 @@ void coll_liveness_asked(struct coll_peer *peer, u64 now);
 bool coll_liveness_silent(const struct coll_peer *peer, u64 now);
 void coll_liveness_check_idle(struct coll_peer *peer, u64 now);
 
-/* Do filters of this host refuse all packets to it; if it is silent, is it for filters? */
 void coll_liveness_repeat(struct coll_peer *peer);
 bool coll_liveness_muted(const struct coll_peer *peer);
 bool coll_liveness_filtered(const struct coll_peer *peer);

@@ -34,13 +34,14 @@ enum coll_op_state {
  * @round: current round
  * @missing: messages that the current round still waits for
  * @value: number of rounds that have folded
- * @unsent: while it is there: send edges of the current round along which nothing was sent
+ * @unsent: while it waits in coll_work.ready: send edges of the current round along which
+ *	nothing was sent
  * @part: parts of the current round's fold that are over
  * @at: bytes of the next part that are over
  * @index: its number
  * @copied: multicast has carried what the downward phase sends; set before its first edge
  * @link: in coll_work.ready, or empty
- * @op: while it is there: its operation
+ * @op: its operation, while it waits in coll_work.ready
  * @last: the peer whose message was the last to arrive while it waited there, or NULL
  */
 struct coll_lane {
@@ -199,9 +200,9 @@ struct coll_op_rooted {
 
 /**
  * struct coll_op_forget - how far its messages, which nobody needs, have been forgotten
- * @lanes: lanes whose messages have been, while
- * @in_turns: they are forgotten in turns
- * @received: they have been received
+ * @lanes: lanes whose messages have been forgotten; while @in_turns
+ * @in_turns: its messages are forgotten in turns
+ * @received: its messages have been received
  */
 struct coll_op_forget {
 	u16	lanes;

@@ -5,7 +5,7 @@
  * implements it (registry.h). Pure; any context.
  *
  * An operation without a root has root 0 in posts and signatures; this has no effect, as
- * all ranks contribute and receive.
+ * all ranks contribute and receive (in an exscan, all but rank 0 receive).
  */
 #ifndef COLL_CORE_OPERATION_H
 #define COLL_CORE_OPERATION_H

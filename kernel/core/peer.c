@@ -294,7 +294,7 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 	}
 }
 
-/* After a time-out, and in a turn: for each peer */
+/* Lost messages sent again to one peer, after a time-out or in one turn */
 #define REPAIRS_AT_ONCE	2
 
 /*
@@ -795,7 +795,7 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
  * @peer: the other side
  * @now: time in ns
  *
- * Messages of operations are dropped with these.
+ * Messages of operations are dropped when their operations are forgotten.
  */
 void coll_peer_fall_silent(struct coll_peer *peer, u64 now)
 {

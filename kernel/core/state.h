@@ -2,8 +2,8 @@
 /*
  * The state of a group instance on one host: the group, its connections (peer_state.h), and the
  * operations in its window (op_state.h). Each part is a structure named after the file that it is
- * about. The inline functions below only read it; where an event concerns several parts, files
- * further up set a value of one that is below them.
+ * about. The inline functions below only read it. Where an event concerns several parts, a file may
+ * set fields that belong to a file of a lower layer.
  *
  * All of it is protected by the group's lock, except what coll_group_init() sets once.
  */
@@ -144,8 +144,8 @@ struct coll_window {
  * @cover_ns: when it was sent
  * @acknowledged: operations up to this one are complete at all hosts, and every host knows
  *	that or is about to
- * @floor_operation: an operation whose completion
- * @floor: made us know that all hosts had completed through this one
+ * @floor_operation: the operation whose completion showed what @floor says
+ * @floor: all hosts had completed operations up to this one
  * @common: highest operation that every host can store, as follows
  */
 struct coll_credit {
@@ -309,7 +309,7 @@ static inline bool coll_group_settling(const struct coll_group *g)
 	return g->failure.settle_ns != COLL_NEVER;
 }
 
-/* Has the group a limit because of a failure, not because a rank left? */
+/* Has the group failed, other than by a rank that left? */
 static inline bool coll_group_failed(const struct coll_group *g)
 {
 	return g->failure.known && g->failure.what.reason != COLL_REASON_LEFT;

@@ -213,7 +213,7 @@ void coll_window_forget(struct coll_group *g, u64 now)
 		coll_peers_catch_up(g, now);
 }
 
-/* Every host has received the messages of an operation. True if they are to be forgotten. */
+/* Every host has received the messages of an operation. True if they are forgotten in turns. */
 static inline bool window_acknowledge(struct coll_op *op, u64 now)
 {
 	if (!op->head.unacked)

@@ -78,9 +78,9 @@ int collsock_group_add_sockaddr(struct collsock_group *group, const struct socka
 				socklen_t bytes);
 
 /*
- * The fixed part of the request, to be changed in place: max_bytes, window, segment_bytes,
- * liveness_ms, features, algorithms, degrees, algorithm[], degree, mac, multicast. The library sets
- * size, hosts, ranks and rank.
+ * The fixed part of the request, to be changed in place: max_bytes, max_result_bytes, window,
+ * segment_bytes, liveness_ms, features, algorithms, degrees, algorithm[], degree, mac, multicast.
+ * The library sets size, hosts, ranks and rank.
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
 
@@ -106,10 +106,10 @@ int collsock_join_bytes(struct collsock *socket, const void *request, size_t byt
 
 /*
  * What collsock_join_with() needs of a launcher, an allgather: each rank gives the @bytes at @mine,
- * as many on all ranks, and @all receives those of all ranks, in their order. It is called a few
- * times, in the same order on all ranks. Returns 0 or a negative error number, and is not called
- * again after an error. Unless the options have a key, it carries that of the group, and must be
- * confidential.
+ * as many on all ranks, and @all receives those of all ranks, in their order. It is called up to
+ * seven times, in the same order on all ranks. Returns 0 or a negative error number, and is not
+ * called again after an error. Unless the options have a key, it carries that of the group, and
+ * must be confidential.
  */
 typedef int (*collsock_exchange)(void *ctx, const void *mine, void *all, size_t bytes);
 
@@ -197,9 +197,9 @@ int collsock_join_with(struct collsock **joined, const struct collsock_options *
 		       __u32 rank, __u32 ranks, collsock_exchange exchange, void *ctx);
 
 /*
- * The same with what the launcher says in the environment: collsock run, variables set by hand, or
- * torchrun (see collsock_join_env(3)). What it waits for is printed on standard error. -ENOENT if
- * there is no launcher; the options' text says what was looked for.
+ * The same with what the launcher says in the environment: collsock run, variables set by hand,
+ * torchrun, PMIx, PMI or Slurm (see collsock_join_env(3)). What it waits for is printed on standard
+ * error. -ENOENT if there is no launcher; the options' text says what was looked for.
  */
 int collsock_join_env(struct collsock **joined, const struct collsock_options *options);
 

@@ -11,7 +11,7 @@
 #include "pmi.h"
 #include "pmix.h"
 
-/* Variables that this launcher must set: the first error of any, none of which may be missing */
+/* Read the variables that a launcher must set. The first error; -EINVAL if one is missing. */
 static int launch_read(struct launch *l, const char *rendezvous, const char *rank,
 		       const char *ranks, char *text, size_t bytes)
 {

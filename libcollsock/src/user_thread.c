@@ -21,8 +21,9 @@
 #define REST_NS		(100 * NSEC_PER_USEC)
 
 /*
- * One that has come back before its end, this often, is given longer, unless it has posted
- * something: the timer, which then is set earlier for other reasons, need not be set for each wait.
+ * After this many waits that each began before that time was over, the thread waits longer once,
+ * unless something has been posted (then the timer is set earlier for other reasons): so the timer
+ * need not be set for each wait.
  */
 #define LONG_REST_NS	(2 * NSEC_PER_MSEC)
 #define RETURNS		16

@@ -69,11 +69,11 @@
 
 /* LINE(identifier, number, name); the group's choice, AUTO, is number 0 */
 #define COLLSOCK_ALGORITHM_LIST(LINE)						\
-	LINE(DISSEMINATION,	1,	"dissemination") /* barrier */		\
+	LINE(DISSEMINATION,	1,	"dissemination") /* barrier, allgather */	\
 	LINE(EXCHANGE,		2,	"exchange") /* with data, recursive multiplying */ \
 	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
 	LINE(KARY,		4,	"kary")	/* the same; its degree: children of a host */ \
-	/* Only if JOIN names them: */						\
+	/* Only if JOIN names them, but for HILLIS_STEELE: */			\
 	LINE(FLAT,		5,	"flat")	/* the same; all others are the root's children */ \
 	LINE(MCS,		6,	"mcs") /* barrier, allreduce: 4 children up, 2 down */ \
 	LINE(HILLIS_STEELE,	7,	"hillis-steele") /* scan, exscan */	\
