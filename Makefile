@@ -49,7 +49,7 @@ install: module install-parts	## install into DESTDIR and PREFIX
 	echo collsock >$(LOADED_AT_BOOT)
 	$(if $(DESTDIR),,depmod $(RELEASE))
 
-install-parts: parts
+install-parts: parts	## the same without the module
 	set -e; for part in $(PARTS); do $(MAKE) -C $$part install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); done
 
 uninstall:	## remove what install put there
@@ -77,7 +77,7 @@ vm: setup-vm built	## shell (or CMD=...) in a test machine with HOSTS=n hosts
 demo-values:
 	@tools/demo/check-values
 
-demo: demo-user	## what it is for, in a minute: HOSTS=8 INPUT=file
+demo: demo-user	## what it is for; the first time builds for some minutes: HOSTS=8 INPUT=file
 	@$(MAKE) -s demo-module
 
 # In seconds, before a test machine and a module are made
