@@ -188,18 +188,19 @@ TEST_F(command, collperf_waits_on_where_the_module_refuses)
 	missing_print(1, &hosts, 1000);
 	fclose(stderr);
 	stderr = usual;
-	EXPECT_STREQ("collperf: waiting for the other hosts; \"collsock wait\" and \"collsock doctor\" have details\n",
-		     text);
+	EXPECT_TRUE(!strncmp("collperf: waiting for the other hosts; ", text, 39)) {
+		TH_LOG("%s", text);
+	}
 	free(text);
 	free(hosts.address);
 }
 
 /* ---- devices of another namespace than that of /sys ---- */
 
-/* As root of it, which programs that are started stay */
-static bool enter_namespace(void)
+/* As root of it, as are programs that are started; with a master m0 of v0 */
+static bool enter_namespace(const char *kind)
 {
-	char map[64];
+	char map[64], command[64];
 	int length = snprintf(map, sizeof(map), "0 %u 1", geteuid()), fd;
 	bool mapped;
 
@@ -208,20 +209,22 @@ static bool enter_namespace(void)
 	fd = open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC);
 	mapped = write(fd, map, length) == length;
 	close(fd);
-	return mapped;
+	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
+	snprintf(command, sizeof(command), "ip link add m0 type %s", kind);
+	return mapped && !system(command) && !system("ip link add v0 type veth peer v1") &&
+	       !system("ip link set v0 master m0");
 }
 
 TEST(the_master_of_a_device_is_that_of_this_namespace)
 {
 	char master[IF_NAMESIZE];
 
-	if (!enter_namespace() ||
-	    system("PATH=$PATH:/sbin; ip link add b0 type bridge && ip link add v0 type veth peer v1 && ip link set v0 master b0"))
+	if (!enter_namespace("bridge"))
 		SKIP(return, "no user namespaces, or bridges, here");
 	EXPECT_TRUE(link_find_master(if_nametoindex("v0"), master));
-	EXPECT_STREQ("b0", master);
+	EXPECT_STREQ("m0", master);
 	EXPECT_FALSE(link_find_master(if_nametoindex("v1"), master));
-	EXPECT_FALSE(link_find_master(if_nametoindex("b0"), master));
+	EXPECT_FALSE(link_find_master(if_nametoindex("m0"), master));
 	EXPECT_FALSE(link_find_master(9999, master));
 }
 
@@ -229,8 +232,7 @@ TEST(ports_of_a_vrf_have_no_master)
 {
 	char master[IF_NAMESIZE];
 
-	if (!enter_namespace() ||
-	    system("PATH=$PATH:/sbin; ip link add f0 type vrf table 10 && ip link add v0 type veth peer v1 && ip link set v0 master f0"))
+	if (!enter_namespace("vrf table 10"))
 		SKIP(return, "no user namespaces, or VRFs, here");
 	EXPECT_FALSE(link_find_master(if_nametoindex("v0"), master));
 }
