@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """collperf as a rank in user space, without privilege or module; TAP."""
+import json
 import os
 import pathlib
 import subprocess
@@ -36,6 +37,23 @@ def test_options_of_groups_that_no_launcher_describes_are_refused():
     for options in (("--startup",), ("--startup", "--forget-neighbours"), ("--nonce", "1"),
                     ("--rank", "1"), ("--key-file", "key")):
         refused("only with --hosts-file or --hosts", *options)
+
+
+def test_the_algorithm_and_the_length_count_in_a_group_of_collsock_run():
+    status, said, error = run(
+        COMMAND, "run", "--local", "3", "--", COLLPERF, "--iterations", "10", "--warm-up", "0",
+        "--json", "--algorithm", "mcs", "--operation", "allreduce", "--count", "1000")
+    assert status == 0, error
+    sent = {one["rank"]: one["stats"]["messages"] - one["stats"]["retransmits"]
+            for one in map(json.loads, said.splitlines())}
+    # Twice as many; of an exchange all send the same. A few are not of the operations measured.
+    assert sent[0] > 1.5 * max(sent[1], sent[2]) > 0, f"of the root and its children: {sent}"
+
+
+def test_what_collsock_run_has_decided_cannot_be_chosen():
+    for option in ("--ipv6",), ("--ethernet",), ("--port", "7"), ("--multicast", "239.7.7.7"):
+        status, _, error = run(COMMAND, "run", "--local", "1", "--", COLLPERF, *option)
+        assert status == 2 and "collsock run has decided that" in error, (option, error)
 
 
 def test_neighbours_are_forgotten_over_ipv4_only():
