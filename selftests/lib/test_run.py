@@ -289,7 +289,7 @@ GROUPS = 'set -- sh -c "echo ready; exec sleep 600"; [ $COLLSOCK_RANK = 0 ] || '
 
 
 def have_terminal():
-    """Whoever has started the test may ignore signals."""
+    """The test may have been started with signals ignored."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     for number in signal.SIGINT, signal.SIGHUP:
         signal.signal(number, signal.SIG_DFL)
