@@ -16,6 +16,12 @@
 #include "pmix_library.h"
 
 #define NAME_BYTES 64
+/*
+ * If one process of a rank follows another, libpmix 4 counts the end of the earlier one's
+ * connection as that of a process in the fence of the later ones, which is then complete without
+ * it.
+ */
+#define ENDED "a process of the job has ended meanwhile: either a rank has failed, or programs run one after the other, of which each but the last must complete a barrier"
 
 /**
  * struct pmix - this process at PMIx
@@ -94,8 +100,9 @@ static int pmix_get(struct pmix *pmix, __u32 rank, const char *key, __u16 type, 
 	of.rank = rank;
 	status = pmix->library->get(&of, key, NULL, 0, &value);
 	if (status || !value)
-		return pmix_fail(pmix, -EREMOTEIO, "what rank %u gives is not there: %s", rank,
-				 pmix->library->error(status));
+		return pmix_fail(pmix, -EREMOTEIO, "what rank %u gives is not there: %s%s", rank,
+				 pmix->library->error(status),
+				 status == PMIX_NOT_FOUND ? "; " ENDED : "");
 	if (pmix_take(value, type, data, bytes))
 		return pmix_fail(pmix, -EBADMSG,
 				 "rank %u gives something else; start the same program on all",
@@ -186,7 +193,8 @@ static int pmix_fence(struct pmix *pmix)
 		err = pmix_fail(pmix, err,
 				"not all ranks that the launcher has started have asked to join");
 	else if (fence->status)
-		err = pmix_fail(pmix, -EREMOTEIO, "%s", pmix->library->error(fence->status));
+		err = pmix_fail(pmix, -EREMOTEIO, "%s%s", pmix->library->error(fence->status),
+				fence->status == PMIX_PARTLY_DONE ? "; " ENDED : "");
 	pmix_fence_release(fence);
 	return err;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * launched [--times N] [--absent RANK] [--load LIBRARY]: a rank that some launcher has started. It
- * exchanges blocks with the others, as joining does, N times from the beginning, and prints what it
- * has found out. RANK stays away until the launcher ends it. The library is loaded before.
+ * launched [--times N] [--absent RANK] [--leave SECONDS] [--load LIBRARY]: a rank that some
+ * launcher has started. It exchanges blocks with the others, as joining does, N times from the
+ * beginning, and prints what it has found out. RANK stays away until the launcher ends it; rank 0
+ * leaves that many seconds after it could. The library is loaded before.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -53,7 +54,7 @@ static void exchange(struct launch_exchange *x, const struct launch *l, unsigned
 	}
 }
 
-static void join(long absent, unsigned int time)
+static void join(long absent, unsigned int leave, unsigned int time)
 {
 	static const char * const names[] = { "meeting", "PMIx", "PMI" };
 	struct launch_exchange x;
@@ -78,13 +79,15 @@ static void join(long absent, unsigned int time)
 	if (x.keyed)
 		printf("begin of the key: %02x%02x%02x%02x\n", x.key[0], x.key[1], x.key[2],
 		       x.key[3]);
+	if (!launch.rank)
+		sleep(leave);
 	launch_exchange_close(&x);
 	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int times = 1, time;
+	unsigned int times = 1, leave = 0, time;
 	long absent = -1;
 	int i;
 
@@ -93,9 +96,11 @@ int main(int argc, char **argv)
 			times = atoi(argv[i + 1]);
 		else if (!strcmp(argv[i], "--absent"))
 			absent = atol(argv[i + 1]);
+		else if (!strcmp(argv[i], "--leave"))
+			leave = atoi(argv[i + 1]);
 		else if (!dlopen(argv[i + 1], RTLD_NOW))
 			fail(-ELIBACC, dlerror());
 	for (time = 0; time < times; time++)
-		join(absent, time);
+		join(absent, leave, time);
 	return 0;
 }
