@@ -501,7 +501,7 @@ void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 		peer_refill(peer, arrived + 1, fresh, now);
 }
 
-/* One of several messages that are sent again: what the event may not do waits for a time-out. */
+/* One of several messages that are sent again: what the event may not do, its own time-out does. */
 static void peer_repeat_more(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	if (coll_work_may_send(peer->group))

@@ -27,8 +27,8 @@ struct coll_peer;
  *             reason
  * @number: of the operation; of a goodbye, the last that can complete
  * @done: minimum of "done" over all messages and the local post
- * @unacked: number of messages not acknowledged, and of pairs folded outside the lock: the
- *	slot of the operation is in use
+ * @unacked: number of messages not acknowledged, and of pairs folded outside the lock, one more
+ *	while messages are forgotten in turns: the slot of the operation is in use
  * @type: enum coll_packet_type
  * @carries_done: the operation is all-to-all: its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from

@@ -335,7 +335,8 @@ void coll_report_operation(struct coll_report *r, const struct coll_group *g,
 	report_signature(r, &op->head.signature);
 	report_u32(r, COLLSOCK_A_OPERATION_BYTES, op->layout.bytes);
 	report_u32(r, COLLSOCK_A_OPERATION_UNPOSTED, op->locals.unposted);
-	report_u32(r, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked - op->locals.folding);
+	report_u32(r, COLLSOCK_A_OPERATION_UNACKED,
+		   op->head.unacked - op->locals.folding - op->forget.in_turns);
 	if (op->locals.unposted)
 		report_missing_ranks(r, g, op);
 	if (op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed))

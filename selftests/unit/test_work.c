@@ -2,7 +2,10 @@
 /* How much one event does, and that the rest follows in its order (work.h). */
 #include "liveness.h"
 #include "net_fixture.h"
+#include "report.h"
 #include "work.h"
+
+#include "../../uapi/linux/collsock_netlink.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 #define MS	((u64)NSEC_PER_MSEC)
@@ -396,12 +399,47 @@ TEST_F(net, nothing_that_is_to_be_forgotten_is_sent)
 	EXPECT_EQ(0, messages_sent);
 }
 
+/* What a report of an operation says of its messages, of all attributes */
+static bool keep_unacked(void *message, u16 type, const void *value, u32 bytes)
+{
+	if (type == COLLSOCK_A_OPERATION_UNACKED)
+		memcpy(message, value, bytes);
+	return true;
+}
+
+static bool keep_no_u64(void *message, u16 type, u64 value, u16 pad)
+{
+	return true;
+}
+
+static int keep_nest(void *message, u16 type)
+{
+	return 0;
+}
+
+static void keep_nest_end(void *message, int at)
+{
+}
+
+static u32 reported_unacked(struct coll_group *g, struct coll_op *op, u64 now)
+{
+	static const struct coll_report_writer writer = {
+		keep_unacked, keep_no_u64, keep_nest, keep_nest_end
+	};
+	u32 unacked = ~0U;
+	struct coll_report r = { .writer = &writer, .message = &unacked };
+
+	coll_report_operation(&r, g, op, now);
+	return unacked;
+}
+
 /* A host forwards what its rank has not posted, and learns of a failure; then it is posted. */
 TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
 {
 	struct collsock_post post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, DOUBLES);
 	struct coll_group *g;
 	struct coll_op *op;
+	u32 messages = 0, i;
 
 	unit_network_init(&self->n, 7, 1);
 	self->n.join.degree = 2;
@@ -419,6 +457,9 @@ TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
 	g->work.most = 1;
 	coll_group_end(g, self->n.world.now);
 	ASSERT_TRUE(op->forget.in_turns);
+	for (i = 0; i < op->layout.segments * op->schedule->sends; i++)
+		messages += !!op->messages[i].peer;
+	EXPECT_EQ(messages, reported_unacked(g, op, self->n.world.now));
 	ASSERT_EQ(0, unit_post(&self->n, 1, &post, NULL));
 	unit_run(&self->n, SECOND);
 	EXPECT_NE(0, unit_last(&self->n, 1)->error);
