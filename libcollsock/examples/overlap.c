@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Compute while the kernels reduce: post an allreduce, compute piece by piece, and check
+ * Compute while the kernels reduce: post an all-reduce, compute piece by piece, and check
  * with epoll between two pieces whether the result has arrived.
  */
 #include <errno.h>

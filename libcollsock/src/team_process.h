@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A process as others recognize it: its pid and the time when it began, because pids are used
+ * A process as others recognise it: its pid and the time when it began, because pids are used
  * again.
  */
 #ifndef COLLSOCK_TEAM_PROCESS_H

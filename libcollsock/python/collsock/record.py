@@ -2,7 +2,7 @@
 """Record of a rank: what it tells the others before they join.
 
 Records have 512 bytes and begin with a version, as those of the library in C do, so that a rank
-which uses another version, or that library, is recognized and named.
+which uses another version, or that library, is recognised and named.
 """
 from __future__ import annotations
 
