@@ -20,7 +20,7 @@
  * @json: print JSON instead of text
  * @pretty: indented JSON
  * @statistics: more details
- * @color: colored text
+ * @color: coloured text
  * @timestamps: monitor: print times
  * @last: wait: statistics of past operations
  * @prometheus: stat: Prometheus' text exposition format

@@ -11,7 +11,7 @@
 #define SENT_SHARE	2
 
 #define MULTICAST_ADVICE \
-	"a firewall drops them, or a switch with snooping has no querier (ip maddress shows whether this host has the address); a group without barriers, broadcasts and short allreduces needs none"
+	"a firewall drops them, or a switch with snooping has no querier (ip maddress shows whether this host has the address); a group without barriers, broadcasts and short all-reduces needs none"
 
 /* 1 if there was something to say. */
 static unsigned int doctor_judge_multicast(struct doctor *d, struct json_object *group)

@@ -34,7 +34,7 @@ const char *text_ms(char text[TEXT_BYTES], uint64_t ms);
 const char *text_bytes(char text[TEXT_BYTES], uint64_t bytes);
 const char *text_share(char text[TEXT_BYTES], uint64_t part, uint64_t whole);
 
-/* Escape sequences that begin and end a color; empty without colors */
+/* Escape sequences that begin and end a colour; empty without colours */
 const char *text_color(enum text_color color);
 
 /* Print JSON on standard output, in one line unless --pretty is given, and free it. */
