@@ -218,7 +218,7 @@ local function fault_of_header(tvb)
 end
 
 -- Why coll_wire_formed() refuses a packet; nil if it is well-formed. Packets of another
--- version or a later module are recognized first, as in the core.
+-- version or a later module are recognised first, as in the core.
 local function fault(tvb)
 	local bytes = tvb:len()
 	local version = tvb(0, 1):uint()
