@@ -3,7 +3,7 @@
  * n-ary exchange: sets of hosts merge k at a time, k being the degree; each host of one set
  * exchanges with one host of each of the k - 1 others, until one set is left. k = 2 is the
  * pairwise exchange. With data it is known as recursive doubling, for other k as recursive
- * multiplying; barrier and allreduce use the same schedule. If there are at most k hosts,
+ * multiplying; barrier and all-reduce use the same schedule. If there are at most k hosts,
  * all exchange with all in one round.
  *
  * Reference: the SCI collectives library, §4.2, mode 1 of the n-ary exchange; for k = 2 the

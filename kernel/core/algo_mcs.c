@@ -2,7 +2,7 @@
 /*
  * The tree of Mellor-Crummey and Scott: tree(4, 2), arrivals up a 4-ary tree and the release
  * down a binary one. Their trees are heaps; these have contiguous subtrees and the same
- * depths, so that an allreduce folds in rank order, as that of the 4-ary tree.
+ * depths, so that an all-reduce folds in rank order, as that of the 4-ary tree.
  *
  * Reference: "Barrier Synchronization with OpenMP and MPI", §1.2.1, algorithm 3, after
  * Mellor-Crummey and Scott, "Algorithms for Scalable Synchronization on Shared-Memory

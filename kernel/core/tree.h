@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Trees: reduce to a root, broadcast from it, and one after the other, which is an
- * allreduce, or without data a barrier; gather and scatter.
+ * all-reduce, or without data a barrier; gather and scatter.
  *
  * Hosts are numbered from the root on: host h is node (h - root) mod n. In every tree the
  * nodes of a subtree are consecutive, its root first, so a node folds one range of nodes:
