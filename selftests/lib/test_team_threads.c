@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Teams of threads, under ThreadSanitizer: what members write before an operation the others
- * may read after it, without any other synchronization.
+ * may read after it, without any other synchronisation.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -25,7 +25,7 @@ extern int world_rank, world_size;
 /* Also test cases in which current MPI libraries fail; comments name them. */
 extern bool strict;
 
-/* Initializes MPI; fails when it cannot give the level of threads. */
+/* Initialises MPI; fails when it cannot give the level of threads. */
 void begin(int *argc, char ***argv, int threads);
 
 /* Prints the rank and the message, and ends the whole job. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=13 limit=60
 # suites: check rt arm64 debug soak
-"""Barriers and allreduces: every result is right, and none is early."""
+"""Barriers and all-reduces: every result is right, and none is early."""
 
 import errno
 import math
