@@ -17,7 +17,7 @@ sys.path.insert(0, str(TREE / "selftests"))
 import tap  # noqa: E402
 
 TEXT = (TREE / "README.md").read_text(encoding="utf-8")
-SHELL = "python.sh", "c.sh", "tree.sh"
+SHELL = "c.sh", "python.sh", "tree.sh"
 
 
 def blocks(language):
@@ -60,8 +60,8 @@ def test_links_lead_to_files():
 
 
 def test_sections_are_in_the_order_in_which_a_new_user_needs_them():
-    wanted = ["Four terms", "Install", "The first barrier", "Two machines", "In C",
-              "Without installing anything", "A cluster in five minutes", "MPI programs"]
+    wanted = ["Four terms", "Install", "The first barrier", "In C", "In Python",
+              "Two machines", "Without installing anything", "A cluster in five minutes", "MPI programs"]
     found = [title for title in re.findall(r"^##+ (.*)$", TEXT, re.M) if title in wanted]
     assert found == wanted, found
 
