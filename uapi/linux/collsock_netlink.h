@@ -87,7 +87,7 @@ enum collsock_operation_state {
  * @COLLSOCK_EVENT_DISAGREEMENT: Two ranks posted different operations with the
  *   same number.
  * @COLLSOCK_EVENT_RANK_LEFT: A rank has closed while others are here.
- *   Operations beyond a limit fail.
+ *   Operations beyond a failure limit fail.
  */
 enum collsock_event {
 	COLLSOCK_EVENT_GROUP_MADE = 1,
