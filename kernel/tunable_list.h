@@ -17,7 +17,7 @@ TUNABLE(ETHERTYPE, ethertype, "", COLLSOCK_ETHERTYPE, COLLSOCK_OTHER_ETHERTYPE,
 TUNABLE(WINDOW, window, "", 1, COLLSOCK_MAX_WINDOW, COLLSOCK_DEFAULT_WINDOW,
 	"Window of groups whose JOIN does not set it; must be equal on all hosts")
 TUNABLE(RTO_FLOOR, rto_floor_us, "us", 10, 4000000, 0,
-	"Least retransmission time-out")
+	"Least retransmission time-out; after a retransmission, without the acknowledgment delay")
 TUNABLE(RTO_INITIAL, rto_initial_us, "us", 10, 4000000, 0,
 	"Retransmission time-out before the round-trip time is known")
 TUNABLE(RTO_CEILING, rto_ceiling_us, "us", 10, 4000000, 0,
