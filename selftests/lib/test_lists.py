@@ -218,6 +218,15 @@ def first_cells(path, heading):
     return [row.split(" | ")[0].removeprefix("| ") for row in table.splitlines()[1:]]
 
 
+def test_attributes_of_groups_peers_and_operations_are_documented():
+    specification = read("Documentation/netlink/specs/collsock.yaml")
+    sets = netlink_sets(specification.split("\noperations:\n")[0])
+    for name in "group", "peer", "operation":
+        cells = first_cells("Documentation/netlink.md", f"| `{name}` | type | |")
+        told = re.findall(r"`([\w-]+)`", " ".join(cells))
+        equal((name, sorted(told)), (name, sorted(set(sets[name]) - {"pad"})))
+
+
 def test_classes_of_the_simulator_are_documented():
     table = re.search(r"^const struct sim_class sim_classes\[\] = {(.*?)^};",
                       read("selftests/sim/scenario.c"), re.DOTALL | re.MULTILINE)[1]
