@@ -9,6 +9,7 @@
 #include "launch_exchange.h"
 #include "launch_find.h"
 #include "launch_multicast.h"
+#include "launch_port.h"
 #include "launch_request.h"
 #include "meeting_self.h"
 #include "socket.h"
@@ -94,6 +95,8 @@ static int env_join(struct collsock **joined, struct collsock_options *o)
 	if (!err)
 		err = launch_multicast(o, o->text, o->text_bytes);
 	if (!err)
+		err = launch_port(o, o->text, o->text_bytes);
+	if (!err)
 		err = launch_exchange_open(&exchange, &launch, o->timeout_ms, o->text,
 					   o->text_bytes);
 	if (err)
@@ -113,6 +116,9 @@ COLLSOCK_PUBLIC int collsock_join_env(struct collsock **joined,
 	/* What the program leaves open, the request of collsock run may say. */
 	if (!err && !(options && options->max_bytes))
 		o.max_bytes = 0;
+	/* Likewise the environment */
+	if (!err && !(options && options->port))
+		o.port = 0;
 	if (o.failed_rank)
 		*o.failed_rank = COLLSOCK_NO_RANK;
 	if (!o.text || !o.text_bytes) {

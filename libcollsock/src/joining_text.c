@@ -53,7 +53,7 @@ static const char *text_of_error(const struct joining *j, int error, bool tried,
 		if (tried && joining_options_multicast(&j->options))
 			return TEXT_NO_MULTICAST;
 		snprintf(text, bytes,
-			 "has no address that others can reach (see ip address, the options network and family), or groups there do not use UDP port %u (collsock get port)",
+			 "has no address that others can reach (see ip address, the options network and family), or groups there do not use UDP port %u (collsock get port; the option port, or COLLSOCK_PORT)",
 			 j->options.port);
 		return text;
 	case -EADDRINUSE:

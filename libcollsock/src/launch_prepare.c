@@ -7,6 +7,7 @@
 #include "joining_text.h"
 #include "launch_exchange.h"
 #include "launch_multicast.h"
+#include "launch_port.h"
 #include "launch_prepare.h"
 #include "socket.h"
 
@@ -107,6 +108,16 @@ static int launch_join(const struct launch *launch, int program_error,
 	return outcome.error;
 }
 
+/* Complete, with what the environment says */
+static int launch_options(struct collsock_options *o, char *text, size_t bytes)
+{
+	struct collsock_options named = { .size = sizeof(named) };
+	int err = launch_port(&named, text, bytes);
+
+	joining_options_complete(o, &named);
+	return err ? err : launch_multicast(o, text, bytes);
+}
+
 int launch_prepare(struct launch *launch, int program_error, struct launch_values *values,
 		   char *text, size_t bytes)
 {
@@ -115,8 +126,7 @@ int launch_prepare(struct launch *launch, int program_error, struct launch_value
 	int err;
 
 	launch_set_job(launch);
-	joining_options_complete(&o, NULL);
-	err = launch_multicast(&o, text, bytes);
+	err = launch_options(&o, text, bytes);
 	if (!err)
 		err = launch_exchange_open(&exchange, launch, 0, text, bytes);
 	if (err)

@@ -15,6 +15,7 @@
 #include "joining_options.h"
 #include "launch_find.h"
 #include "launch_multicast.h"
+#include "launch_port.h"
 #include "launch_request.h"
 #include "meeting_self.h"
 
@@ -65,6 +66,28 @@ TEST(the_environment_names_a_multicast_address_unless_the_options_do)
 	EXPECT_EQ(-EINVAL, launch_multicast(&o, text, sizeof(text)));
 	EXPECT_STREQ("COLLSOCK_MULTICAST: \"10.0.0.1\" is no multicast address", text);
 	unsetenv("COLLSOCK_MULTICAST");
+}
+
+TEST(the_environment_names_a_port_unless_the_options_do)
+{
+	struct collsock_options o = { }, named = { .port = 7701 };
+	struct collsock_options ethernet = { .bearer = COLLSOCK_BEARER_ETHERNET };
+	char text[200] = "";
+
+	unsetenv(LAUNCH_PORT);
+	ASSERT_EQ(0, launch_port(&o, text, sizeof(text)));
+	EXPECT_EQ(0, o.port);
+	setenv(LAUNCH_PORT, "7700", 1);
+	ASSERT_EQ(0, launch_port(&named, text, sizeof(text)));
+	EXPECT_EQ(7701, named.port);
+	ASSERT_EQ(0, launch_port(&ethernet, text, sizeof(text)));
+	EXPECT_EQ(0, ethernet.port);
+	ASSERT_EQ(0, launch_port(&o, text, sizeof(text)));
+	EXPECT_EQ(7700, o.port);
+	setenv(LAUNCH_PORT, "65536", 1);
+	EXPECT_EQ(-EINVAL, launch_port(&o, text, sizeof(text)));
+	EXPECT_STREQ("COLLSOCK_PORT: \"65536\" is not a whole number from 0 to 65535", text);
+	unsetenv(LAUNCH_PORT);
 }
 
 #define BY_HAND "COLLSOCK_RENDEZVOUS=node1:80", "COLLSOCK_RANK=3", "COLLSOCK_RANKS=4"
