@@ -379,6 +379,63 @@ def an_operation_that_is_done_when_the_time_is_over(folder):
     return done.returncode == 0 and done.stdout == "17\n", shows(done)
 
 
+# The port of the first member of the request
+PRINT_PORT = "python3", "-c", """
+import os, struct
+fd = int(os.environ["COLLSOCK_REQUEST"].split(":")[0])
+request = os.pread(fd, 1 << 16, 0)
+members, = struct.unpack_from("I", request)
+print(struct.unpack_from("HH", request, members)[1])
+"""
+
+
+def groups_on_another_port(folder):
+    """With the kernel, by what it would be asked; there need not be any."""
+    seen, kernel = [], secret(folder) | {"COLLSOCK_BACKEND": "kernel"}
+    for kind in "--local 1", "--rendezvous 127.0.0.1 --ranks 1 --rank 0":
+        for options, value, port in (([], "7700", 7700), (["--port", "7701"], "", 7701),
+                                     (["--port", "7702"], "7703", 7702), ([], "0", 7607)):
+            done = run("run", *kind.split(), *options, "--", *PRINT_PORT,
+                       settings=kernel | {"COLLSOCK_PORT": value})
+            if done.stdout != f"{port}\n":
+                seen.append((kind, options, value, shows(done)))
+    return not seen, repr(seen)
+
+
+def ports_that_are_none(folder):
+    rank = "--rendezvous 127.0.0.1 --ranks 2 --rank 0".split()
+    commands = ((("run", "--local", "1"), ["true"], 125), (("run", *rank), ["true"], 125),
+                (("barrier", *rank), [], 2), (("allreduce", *rank, "--op", "sum"), ["1"], 2))
+    for words, program, status in commands:
+        for value in "65536", "-1", "7607x":
+            variable = run(*words, *program, settings=secret(folder) | {"COLLSOCK_PORT": value})
+            option = run(*words, "--port", value, *program)
+            if (variable.returncode, option.returncode) != (status, status) or \
+                    f"COLLSOCK_PORT: \"{value}\" is not a whole number from 0 to 65535" \
+                    not in variable.stderr or \
+                    f"--port: \"{value}\" is not a whole number from 1 to 65535" \
+                    not in option.stderr:
+                return False, f"{words}: {shows(variable)}, {shows(option)}"
+    return True, ""
+
+
+def ranks_that_name_different_ports(folder):
+    """In user space, too: another rank may be with the kernel."""
+    for words, program, status in (("run", ["echo", "started"], 125), ("barrier", [], 1)):
+        settings = secret(folder) | {"COLLSOCK_MEETING_TIMEOUT": "20"}
+        ranks = [subprocess.Popen([COMMAND, words, *"--rendezvous 127.0.0.1 --ranks 2".split(),
+                                   "--rank", str(rank), *options, *program],
+                                  env=environment(**settings), stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True)
+                 for rank, options in enumerate((["--port", "7700"], []))]
+        told = [rank.communicate(timeout=120) for rank in ranks]
+        wanted = "rank 1 has port 7607 in its options, and rank 0 7700: all must have the same"
+        if any(rank.returncode != status or printed or wanted not in said
+               for rank, (printed, said) in zip(ranks, told)):
+            return False, f"{words}: {told}"
+    return True, ""
+
+
 TESTS = {
     "ranks of one machine compute a sum": ranks_of_one_machine,
     "a user without privilege runs ranks": another_user,
@@ -413,6 +470,9 @@ TESTS = {
     "an operation that is done when the time is over has not timed out":
         an_operation_that_is_done_when_the_time_is_over,
     "ranks run without standard output and input": a_program_without_output,
+    "an option or the environment names the port of ranks with the kernel": groups_on_another_port,
+    "a port that is none is refused": ports_that_are_none,
+    "ranks that name different ports are told so": ranks_that_name_different_ports,
 }
 
 

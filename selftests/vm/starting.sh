@@ -143,6 +143,36 @@ run_on_three_hosts() {
 		saying ": 15" 3 "$work/log"
 }
 
+# It cannot be changed while a group ends.
+change_port() {
+	local host tries=0
+	for host in h1 h2 h3; do
+		until collsock -n "$host" set port "$1"; do
+			tries=$((tries + 1))
+			[ $tries -lt 300 ] || return
+			sleep 0.1
+		done
+	done
+}
+
+# The command finds the port. The library is told, and can be told a wrong one.
+on_another_port() {
+	status 0 onhost h1 collsock run --local 3 collsock barrier &&
+		status 0 three collsock barrier && run_on_three_hosts &&
+		COLLSOCK_PORT=7700 python_ranks_of_three_hosts &&
+		status 0 three collsock barrier --port 7700 &&
+		status 1 three collsock barrier --port 7607 &&
+		saying "groups there do not use UDP port 7607" 3 "$work/log"
+}
+
+ranks_on_another_port() {
+	local status
+	change_port 7700 || return
+	on_another_port
+	status=$?
+	change_port default && return $status
+}
+
 hosts_by_name() {
 	# shellcheck disable=SC2016 # each host expands it
 	status 0 each 3 sh -c 'exec collsock barrier -H 10.1.0.1,10.1.0.2,10.1.0.3'
@@ -186,7 +216,7 @@ without_a_launcher() {
 		status 2 collsock allreduce --op most 1 && status 2 collsock allreduce --op max x
 }
 
-plan 17
+plan 18
 check "ranks of one host need no address, port or secret" ranks_of_one_host
 check "run has the status of the program" status_of_the_program
 check "what the others notice is the end of the program" liveness_is_that_of_the_program
@@ -197,6 +227,7 @@ check "a barrier of three hosts, twice" ranks_of_three_hosts
 check "an all-reduce of three hosts, and one by each operator" numbers_of_three_hosts
 check "an all-reduce of real numbers" real_numbers
 check "run on three hosts" run_on_three_hosts
+check "ranks are on another port that all hosts have" ranks_on_another_port
 check "hosts by name: each finds its rank" hosts_by_name
 check "as torchrun starts ranks" as_torchrun_does
 check "mpiexec of MPICH starts ranks, by PMI" by_launcher_of mpich

@@ -13,6 +13,7 @@
 #include "collective.h"
 #include "command.h"
 #include "start.h"
+#include "start_port.h"
 
 #define TEXT_BYTES	512
 #define TIMED_OUT	124	/* exit status, as of timeout(1) */
@@ -67,6 +68,7 @@ static struct collsock *collective_join(const struct start *start)
 	options.timeout_ms = collective_first_packets_ms(start->timeout_s);
 	options.text = text;
 	options.text_bytes = sizeof(text);
+	start_port();
 	error = collsock_join_env(&socket, &options);
 	if (!error)
 		return socket;
@@ -144,7 +146,7 @@ static void collective_check_post(int error)
 int collective_barrier(int argc, char **argv)
 {
 	struct start start = { .usage = START_USAGE };
-	char **words = start_parse(&start, argc, argv, "rnRHt");
+	char **words = start_parse(&start, argc, argv, "rnRHpt");
 	int64_t end_ms = collective_end_ms(&start);
 	struct collsock *socket;
 
@@ -193,7 +195,7 @@ static struct number collective_number(const char *word)
 int collective_allreduce(int argc, char **argv)
 {
 	struct start start = { .usage = START_USAGE };
-	char **words = start_parse(&start, argc, argv, "rnRHto");
+	char **words = start_parse(&start, argc, argv, "rnRHpto");
 	int64_t end_ms = collective_end_ms(&start);
 	enum collsock_operator operator;
 	struct number number, result;

@@ -8,21 +8,22 @@
 #include "user_port.h"
 #include "userspace.h"
 
+#define PORT_TAKEN_ADVICE \
+	"end it, then collsock set hold_port 1; or collsock set port NUMBER, on all hosts, and COLLSOCK_PORT=NUMBER for ranks that collsock run does not start (MPI: COLLSOCK_MPI_PORT)"
+
 static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 {
-	static const char advice[] =
-		"end it, then collsock set hold_port 1; or collsock set port NUMBER, on all hosts";
 	struct port_process has;
 	struct process process;
 
 	port_find_process(holder->inode, &has);
 	process_read(&process, has.pid ? has.pid : has.keeper);
 	if (*process.command)
-		doctor_say(d, DOCTOR_PROBLEM, advice,
+		doctor_say(d, DOCTOR_PROBLEM, PORT_TAKEN_ADVICE,
 			   "no group can be joined: another program holds UDP port %u: %s (pid %ju)",
 			   d->port, process.command, (uintmax_t)process.pid);
 	else
-		doctor_say(d, DOCTOR_PROBLEM, advice,
+		doctor_say(d, DOCTOR_PROBLEM, PORT_TAKEN_ADVICE,
 			   "no group can be joined: another program, of user %u, holds UDP port %u; root sees which",
 			   holder->uid, d->port);
 }

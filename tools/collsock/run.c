@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "launch_find.h"
+#include "launch_port.h"
 #include "launch_prepare.h"
 #include "meeting_self.h"
 #include "port.h"
 #include "program.h"
 #include "run.h"
 #include "start.h"
+#include "start_port.h"
 #include "user_port.h"
 
 /* Exit status, as of env(1) and others that start a program */
@@ -97,6 +99,7 @@ static int run_rank(char **words)
  * struct run - the ranks
  * @group: of them
  * @ranks: number of them
+ * @port: UDP port of those with the kernel; 0: the default
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
  * @pid: of each
@@ -106,6 +109,7 @@ static int run_rank(char **words)
 struct run {
 	struct collsock_group	*group;
 	uint32_t	ranks;
+	__u16		port;
 	uint32_t	running;
 	int		status;
 	pid_t		pid[COLLSOCK_MAX_LOCAL_RANKS];
@@ -126,7 +130,18 @@ static const char *run_advice(int error)
 	}
 }
 
-/* In user space each rank has a port of its own; returns it. With the kernel, 0: they share one. */
+/* With the kernel all ranks share a port. */
+static __u16 run_read_port(void)
+{
+	struct collsock_options options = { .size = sizeof(options) };
+	char text[MEETING_TEXT];
+
+	if (launch_port(&options, text, sizeof(text)))
+		errx(RUN_FAILED, "%s", text);
+	return options.port;
+}
+
+/* In user space each rank has a port of its own. Returns its port. */
 static __u16 run_take_port(struct run *run, uint32_t rank, bool user)
 {
 	static const struct collsock_options options = { .bearer = COLLSOCK_BEARER_UDP };
@@ -140,7 +155,7 @@ static __u16 run_take_port(struct run *run, uint32_t rank, bool user)
 
 	run->socket[rank] = -1;
 	if (!user)
-		return 0;
+		return run->port;
 	user_ports_init(&ports);
 	error = user_ports_reserve(&ports, &here, &options);
 	if (error)
@@ -304,7 +319,7 @@ static void run_check_loopback(void)
 
 static int run_all(uint32_t ranks, char **words)
 {
-	struct run run = { .ranks = ranks };
+	struct run run = { .ranks = ranks, .port = run_read_port() };
 	enum collsock_backend backend;
 	sigset_t blocked, usual;
 	siginfo_t signal;
@@ -334,9 +349,10 @@ static int run_all(uint32_t ranks, char **words)
 int run_command(int argc, char **argv)
 {
 	struct start start = { .usage = RUN_FAILED };
-	char **words = start_parse(&start, argc, argv, "lrnRH");
+	char **words = start_parse(&start, argc, argv, "lrnRHp");
 
 	if (!*words)
 		errx(RUN_FAILED, "run: which program? collsock run [OPTIONS] -- PROGRAM [WORD...]");
+	start_port();
 	return start.local ? run_all(start.local, words) : run_rank(words);
 }

@@ -12,6 +12,7 @@
 #include <linux/collsock.h>
 
 #include "command.h"
+#include "launch_port.h"
 #include "launch_request.h"
 #include "start.h"
 #include "text.h"
@@ -25,6 +26,7 @@ static const struct option known[] = {
 	{ "ranks",	required_argument,	NULL,	'n' },
 	{ "rendezvous",	required_argument,	NULL,	'R' },
 	{ "host",	required_argument,	NULL,	'H' },
+	{ "port",	required_argument,	NULL,	'p' },
 	{ "timeout",	required_argument,	NULL,	't' },
 	{ "op",		required_argument,	NULL,	'o' },
 	{ "help",	no_argument,		NULL,	'h' },
@@ -148,6 +150,9 @@ static void start_set_option(struct start *start, int letter)
 		break;
 	case 'H':
 		start->hosts = optarg;
+		break;
+	case 'p':
+		start_set_number(LAUNCH_PORT, start_number(start, "port", optarg, 1, UINT16_MAX));
 		break;
 	case 't':
 		start->timeout_s = start_number(start, "timeout", optarg, 1, MOST_TIMEOUT_S);
