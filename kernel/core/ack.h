@@ -21,7 +21,7 @@ static inline bool coll_ack_covered(const struct coll_peer *peer, u64 done)
 }
 
 /*
- * In a sequence of all-to-all operations each carries "done" for the one before, which
+ * In a sequence of synchronising operations each carries "done" for the one before, which
  * reaches the other side through other hosts. A host may be two operations ahead of what we
  * have sent: one that we run, one that we have not posted.
  */

@@ -72,7 +72,7 @@ static int allgather_build(struct coll_schedule *s, const struct coll_shape *sha
 	err = coll_schedule_start_places(s, shape->hosts, shape->self);
 	if (err || shape->degree < 2)
 		return err ?: -EINVAL;
-	s->all_to_all = true;
+	s->synchronising = true;
 
 	for (distance = 1; !err && distance < shape->hosts; distance *= shape->degree) {
 		distances = allgather_distances(shape, distance);

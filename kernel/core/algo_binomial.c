@@ -139,7 +139,7 @@ static int binomial_build_both(struct coll_schedule *s, const struct coll_shape 
 
 	if (err)
 		return err;
-	s->all_to_all = true;
+	s->synchronising = true;
 	err = binomial_reduce(&t);
 	return err ?: binomial_broadcast(&t);
 }

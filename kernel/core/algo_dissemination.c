@@ -54,7 +54,7 @@ static int dissemination_build(struct coll_schedule *s, const struct coll_shape 
 	err = coll_schedule_start(s, shape->hosts, shape->self);
 	if (err || shape->degree < 2)
 		return err ?: -EINVAL;
-	s->all_to_all = true;
+	s->synchronising = true;
 
 	for (distance = 1; !err && distance < shape->hosts; distance *= shape->degree) {
 		distances = dissemination_distances(shape, distance);

@@ -58,7 +58,7 @@ static int exchange_start(struct exchange *x, struct coll_schedule *s,
 
 	if (err || shape->degree < 2)
 		return err ?: -EINVAL;
-	s->all_to_all = true;
+	s->synchronising = true;
 	x->s = s;
 	x->degree = min(shape->degree, max(shape->hosts, 2U));
 	while (partners * x->degree <= shape->hosts)

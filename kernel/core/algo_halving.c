@@ -63,7 +63,7 @@ static int halving_start(struct halving *h, struct coll_schedule *s, const struc
 	err = coll_schedule_start_parts(s, shape->hosts, shape->self, partners);
 	if (err)
 		return err;
-	s->all_to_all = true;
+	s->synchronising = true;
 	h->s = s;
 	h->runs = coll_runs_of(shape->hosts, partners);
 	h->number = coll_runs_number(&h->runs, shape->self);

@@ -64,18 +64,18 @@ static bool multicast_children_admit(struct coll_op *op, const struct coll_messa
 }
 
 /*
- * Do all hosts have room, as far as is known? Of an operation that all hosts have begun it is
- * known of all; else what would be held for a child is not sent to others either. Where an
- * operation has several segments, no more copies are in flight than each child's window allows.
+ * Do all hosts have room, as far as is known? For a synchronising operation their common credit
+ * shows that; in others nothing that would be held for a child is sent to all. If an operation has
+ * several segments, no more copies are in flight than each child's window allows.
  */
 static bool multicast_has_room(struct coll_op *op, const struct coll_message *m, bool *ask,
 			       u64 now)
 {
-	bool all_to_all = op->schedule->all_to_all;
+	bool synchronising = op->schedule->synchronising;
 
-	if (all_to_all && coll_after(op->head.number, op->group->credit.common))
+	if (synchronising && coll_after(op->head.number, op->group->credit.common))
 		return false;
-	return (all_to_all && !op->head.several) || multicast_children_admit(op, m, ask, now);
+	return (synchronising && !op->head.several) || multicast_children_admit(op, m, ask, now);
 }
 
 static void multicast_lose(struct coll_group *g, const struct coll_body *body)

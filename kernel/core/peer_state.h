@@ -30,7 +30,7 @@ struct coll_peer;
  * @unacked: number of messages not acknowledged, and of pairs folded outside the lock, one more
  *	while messages are forgotten in turns: the slot of the operation is in use
  * @type: enum coll_packet_type
- * @carries_done: the operation is all-to-all: its messages carry @done
+ * @carries_done: the operation is synchronising (schedule.h): its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from
  * @several: the operation has several segments
  * @copied: COLL_FLAGS_COPIED, which its messages carry

@@ -173,7 +173,7 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 	s->folds = 0;
 	s->registers = 1;
 	s->blocks = 1;
-	s->all_to_all = false;
+	s->synchronising = false;
 	s->form = COLL_FORM_FOLDS;
 	s->down_send = COLL_NO_DOWN;
 	s->down_fold = COLL_NO_DOWN;

@@ -116,7 +116,7 @@ struct coll_round {
  * @blocks: number of blocks of a vector; 1 unless it is in parts; 0 if it is place-only: one for
  *	each host
  * @form: enum coll_form
- * @all_to_all: completion here implies that every host has begun
+ * @synchronising: completion here implies that every host has begun
  * @down_send: send edges from this index on are those of the downward phase; COLL_NO_DOWN: there
  *	is no such phase
  * @down_fold: the fold entry of it; COLL_NO_DOWN at the source, and where there is no such phase
@@ -134,7 +134,7 @@ struct coll_schedule {
 	u8			folds;
 	u8			registers;
 	u16			blocks;
-	bool			all_to_all;
+	bool			synchronising;
 	u8			form;
 	u8			down_send;
 	u8			down_fold;

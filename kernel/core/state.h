@@ -139,7 +139,7 @@ struct coll_window {
 };
 
 /**
- * struct coll_credit - what all-to-all operations reveal about all hosts
+ * struct coll_credit - what synchronising operations (schedule.h) reveal about all hosts
  * @cover_done: latest "done" sent in such an operation
  * @cover_ns: when it was last sent, perhaps once more
  * @acknowledged: operations up to this one are complete at all hosts, and every host knows

@@ -217,7 +217,7 @@ int coll_tree_build(struct coll_schedule *s, const struct coll_shape *shape, u32
 
 	if (err || (!fan_in && !fan_out))
 		return err ?: -EINVAL;
-	s->all_to_all = fan_in && fan_out;
+	s->synchronising = fan_in && fan_out;
 	if (fan_in)
 		err = tree_reduce(&t, fan_in);
 	if (!err && fan_out)

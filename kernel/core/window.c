@@ -76,7 +76,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->down_send = coll_group_multicasts(g) ? op->schedule->down_send : COLL_NO_DOWN;
 	op->head.signature = *sig;
 	op->head.type = COLL_PACKET_MESSAGE;
-	op->head.carries_done = op->schedule->all_to_all;
+	op->head.carries_done = op->schedule->synchronising;
 	op->layout.elements = coll_signature_elements(g, sig);
 	op->layout.bytes = op->layout.elements * coll_type_bytes(sig->type);
 	op->layout.block = operation->blocks ? op->layout.bytes / g->ranks.size : 0;
@@ -249,7 +249,7 @@ static void window_acknowledge_through(struct coll_group *g, u64 through, u64 no
  * @op: the operation; DONE
  * @now: time in ns
  *
- * When an all-to-all operation completes, every host has reported, directly or through
+ * When a synchronising operation completes, every host has reported, directly or through
  * others, what it has completed: operations up to the minimum are acknowledged.
  *
  * Context: group lock held.
@@ -258,7 +258,7 @@ void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now)
 {
 	struct coll_window *w = &g->window;
 
-	if (op->schedule->all_to_all && coll_engine_finished(op)) {
+	if (op->schedule->synchronising && coll_engine_finished(op)) {
 		window_acknowledge_through(g, op->head.done, now);
 		window_learn_credit(g, op->head.number, op->head.done, now);
 	}

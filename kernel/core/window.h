@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The window of a group: which operations are open, which are complete here, and what
- * all-to-all operations reveal about all hosts. A slot is opened by the first post of a
+ * synchronising operations reveal about all hosts. A slot is opened by the first post of a
  * rank of this host or the first message of another host, whichever comes first, and is
  * freed when no host needs the operation any more. A free slot keeps the signature of its
  * operation until it is reused.

@@ -11,7 +11,7 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_SOUND]	= "sound",
 	[SYMBOLIC_NOT_BUILT]	= "result of build",
 	[SYMBOLIC_BLOCKS]	= "blocks of a payload that the executor can follow",
-	[SYMBOLIC_ALL_TO_ALL]	= "whether completion says that all have begun",
+	[SYMBOLIC_SYNCHRONISING]	= "whether completion says that all have begun",
 	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts whose schedule ended",
 	[SYMBOLIC_NOT_AWAITED]	= "fold entries that expect the received message",
 	[SYMBOLIC_TWICE]	= "messages of one host in one round",
@@ -368,7 +368,7 @@ static void symbolic_complete(struct symbolic_group *g, u32 host)
 {
 	const struct symbolic_host *me = &g->host[host];
 
-	if (!me->arrived || !me->schedule.all_to_all ||
+	if (!me->arrived || !me->schedule.synchronising ||
 	    (me->receives && me->round < me->schedule.rounds))
 		return;
 	symbolic_judge(g, SYMBOLIC_TOO_EARLY, host, g->hosts, g->arrived);
@@ -500,10 +500,10 @@ static void symbolic_set_part(struct symbolic_group *g, u32 host)
 		return;
 	me->contributes = operation->contributes >> root & 1;
 	me->receives = operation->receives >> root & 1;
-	symbolic_judge(g, SYMBOLIC_ALL_TO_ALL, host,
+	symbolic_judge(g, SYMBOLIC_SYNCHRONISING, host,
 		       operation->contributes == COLL_ALL && operation->receives == COLL_ALL &&
 		       !operation->prefix,
-		       me->schedule.all_to_all);
+		       me->schedule.synchronising);
 }
 
 /* How many blocks a schedule must have: of parts as many as that of host 0 */

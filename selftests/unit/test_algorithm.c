@@ -256,7 +256,7 @@ struct survey {
 	u32 rounds_expected, rounds_seen;
 	u64 messages;
 	u64 only_sent, only_awaited;	/* the first of each, 0 if none */
-	u32 all_to_all;			/* hosts whose completion says that all have begun */
+	u32 synchronising;		/* hosts whose completion says that all have begun */
 };
 
 static void survey_edges(struct survey *result, struct edges *sends, struct edges *recvs)
@@ -292,7 +292,7 @@ static struct survey survey(const struct coll_algorithm *a, struct coll_shape sh
 			break;
 		result.valid = validate_schedule(&s);
 		result.rounds_seen = s.rounds;
-		result.all_to_all += s.all_to_all;
+		result.synchronising += s.synchronising;
 		if (result.valid || result.rounds_seen != result.rounds_expected)
 			break;
 		edges_collect(&s, &sends, &recvs);
@@ -335,7 +335,7 @@ static void check_structure(struct __test_metadata *_metadata,
 		TH_LOG("%s: first sent, then awaited", shapes_text(a, shape));
 	ASSERT_EQ(formulas_messages(a, shape), s.messages)
 		TH_LOG("%s", shapes_text(a, shape));
-	ASSERT_EQ(for_all ? shape->hosts : 0, s.all_to_all)
+	ASSERT_EQ(for_all ? shape->hosts : 0, s.synchronising)
 		TH_LOG("%s", shapes_text(a, shape));
 }
 

@@ -71,7 +71,7 @@ TEST_F(schedule, the_schedule_is_what_the_builder_was_given)
 	EXPECT_EQ(1, s->self);
 	EXPECT_EQ(2, s->registers);
 	EXPECT_EQ(1, s->blocks);
-	EXPECT_EQ(false, s->all_to_all);
+	EXPECT_EQ(false, s->synchronising);
 	ASSERT_EQ(ARRAY_SIZE(rounds), s->rounds);
 	ASSERT_EQ(ARRAY_SIZE(sends), s->sends);
 	ASSERT_EQ(ARRAY_SIZE(folds), s->folds);

@@ -21,7 +21,7 @@ static int build_star(struct coll_schedule *s, const struct coll_shape *shape)
 		err = err ?: coll_schedule_fold(s, host, 0, host ? COLL_FOLD_RIGHT :
 								   COLL_PLACE);
 	}
-	s->all_to_all = true;
+	s->synchronising = true;
 	return err;
 }
 
@@ -214,11 +214,11 @@ static u32 host_of(const struct coll_shape *shape, u32 node)
 	return (node + shape->root) % shape->hosts;
 }
 
-static int build_reduce_all_to_all(struct coll_schedule *s, const struct coll_shape *shape)
+static int build_reduce_synchronising(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_reduce.build(s, shape);
 
-	s->all_to_all = true;
+	s->synchronising = true;
 	return err;
 }
 
@@ -355,7 +355,7 @@ static int build_barrier_half(struct coll_schedule *s, const struct coll_shape *
 {
 	int err = coll_binomial_reduce.build(s, shape);
 
-	s->all_to_all = true;
+	s->synchronising = true;
 	return err;
 }
 
@@ -365,7 +365,7 @@ static int build_barrier_in_haste(struct coll_schedule *s, const struct coll_sha
 	int err = coll_schedule_start(s, shape->hosts, shape->self);
 	u32 child;
 
-	s->all_to_all = true;
+	s->synchronising = true;
 	for (child = 1; !err && child < shape->hosts; child++) {
 		err = coll_schedule_round(s);
 		if (!err && shape->self == child)
@@ -430,7 +430,7 @@ static int build_barrier_promises_nothing(struct coll_schedule *s,
 {
 	int err = coll_binomial_allreduce.build(s, shape);
 
-	s->all_to_all = false;
+	s->synchronising = false;
 	return err;
 }
 
@@ -517,7 +517,7 @@ static int build_scan_promises(struct coll_schedule *s, const struct coll_shape 
 {
 	int err = build_scan(s, shape);
 
-	s->all_to_all = true;
+	s->synchronising = true;
 	return err;
 }
 
@@ -630,8 +630,8 @@ static const struct planted {
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
 	{ "k-ary broadcast", COLLSOCK_BROADCAST, TREE, build_kary_broadcast,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
-	{ "reduce all to all", COLLSOCK_REDUCE, TREE, build_reduce_all_to_all,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
+	{ "synchronising reduce", COLLSOCK_REDUCE, TREE, build_reduce_synchronising,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_SYNCHRONISING },
 	{ "to another root", COLLSOCK_REDUCE, TREE, build_reduce_to_another,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
 	{ "in the order of ranks", COLLSOCK_REDUCE, TREE, build_reduce_by_rank,
@@ -678,8 +678,8 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_HELD },
 	{ "scan", COLLSOCK_SCAN, { .hosts = 7 }, build_scan, SYMBOLIC_HOLD_ARRIVAL,
 	  SYMBOLIC_SOUND },
-	{ "scan all to all", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_promises,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
+	{ "synchronising scan", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_promises,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_SYNCHRONISING },
 	{ "not all below", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_one_round_short,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
 	{ "scan on the right", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_on_the_right,
@@ -698,7 +698,7 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_UP },
 	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 },
 	  build_barrier_promises_nothing,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_SYNCHRONISING },
 };
 
 TEST(every_planted_bug_is_found_as_the_right_fault)
