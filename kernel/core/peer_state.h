@@ -23,9 +23,9 @@ struct coll_peer;
 
 /**
  * struct coll_message_head - what all messages of an operation share
- * @signature: what all ranks must agree on; of a goodbye, the rank that failed and the
- *             reason
- * @number: of the operation; of a goodbye, the last that can complete
+ * @signature: what all ranks must agree on; of a goodbye, the rank to blame and the reason
+ * @number: of the operation; of a goodbye, the last one in which this host takes part
+ *	(coll_group_last())
  * @done: minimum of "done" over all messages and the local post
  * @unacked: number of messages not acknowledged, and of pairs folded outside the lock, one more
  *	while messages are forgotten in turns: the slot of the operation is in use

@@ -337,7 +337,8 @@ static inline u64 coll_group_credit(const struct coll_group *g)
 
 /*
  * The last operation in which this host takes part, if all its ranks have left or a failure
- * limit is known. Its ranks may still post operations up to it.
+ * limit is known: the limit, or the last one posted before all ranks left, whichever is
+ * earlier. Up to a limit ranks may still post.
  */
 static inline u64 coll_group_last(const struct coll_group *g)
 {

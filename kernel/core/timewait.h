@@ -21,7 +21,7 @@
  * @incarnation: of this host in the group
  * @window: of the group
  * @packet_bytes: length of the group's largest packet
- * @last: last operation posted
+ * @last: last operation in which this host took part, as its goodbye says
  * @completed: operations up to this one were complete here
  * @goodbye: reason and rank
  * @until_ns: when it expires

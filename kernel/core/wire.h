@@ -168,8 +168,8 @@ struct coll_position {
 /**
  * struct coll_body - contents of a packet
  * @number: of the packet: 1, 2, ... of an incarnation to a host; by multicast, to all
- * @operation: number of the operation; of a goodbye, the last one posted; of a lone
- *	acknowledgment, any
+ * @operation: number of the operation; of a goodbye, the last one in which the sender takes
+ *	part (coll_group_last()); of a lone acknowledgment, any
  * @done: operations up to this one are complete at the sender and at all hosts whose "done"
  *	it has folded in @operation
  * @credit: highest operation that the sender can store; the sender has finished all that
