@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Acknowledgments of one connection: which messages have been accepted (struct
- * coll_peer_recv_state), and whether the other side is owed an acknowledgment of them
- * (struct coll_peer_ack). It travels with the next packet, which does without it if the
- * packet's "done" says the same; otherwise it is sent alone when it is due. Nothing is
- * sent here.
+ * Acknowledgments of one connection (struct coll_peer_ack): which messages have been
+ * accepted, and whether the other side is owed an acknowledgment of them. It travels with
+ * the next packet, unless the packet's "done" implies it; if no packet leaves, it is sent
+ * alone when it is due. Nothing is sent here.
  *
  * Everything here is called under the group's lock.
  */
@@ -58,8 +57,8 @@ static inline bool coll_ack_needed(const struct coll_peer *peer, u64 done)
 static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *body)
 {
 	if (body->acknowledges) {
-		body->ack_number = peer->recv.accepted;
-		body->ack_bits = peer->recv.bits;
+		body->ack_number = peer->ack.accepted;
+		body->ack_bits = peer->ack.bits;
 	}
 	if (peer->ack.owed)
 		coll_ack_settle(peer, body->operation, body->done);
@@ -68,15 +67,15 @@ static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *bod
 /* The message in packet @number, which is new, was accepted. */
 static inline void coll_ack_mark(struct coll_peer *peer, u64 number)
 {
-	struct coll_peer_recv_state *r = &peer->recv;
+	struct coll_peer_ack *ack = &peer->ack;
 
-	if (likely(number > r->accepted)) {
-		r->bits = number - r->accepted < COLL_PEER_WINDOW ?
-			  r->bits << (number - r->accepted) : 0;
-		r->bits |= 1;
-		r->accepted = number;
-	} else if (r->accepted - number < COLL_PEER_WINDOW) {
-		r->bits |= BIT_ULL(r->accepted - number);
+	if (likely(number > ack->accepted)) {
+		ack->bits = number - ack->accepted < COLL_PEER_WINDOW ?
+			    ack->bits << (number - ack->accepted) : 0;
+		ack->bits |= 1;
+		ack->accepted = number;
+	} else if (ack->accepted - number < COLL_PEER_WINDOW) {
+		ack->bits |= BIT_ULL(ack->accepted - number);
 	}
 }
 

@@ -29,7 +29,7 @@ static void ahead_add(struct coll_peer *peer, struct coll_message *m, u64 now)
 	m->tries = COLL_AHEAD;
 	m->first_ns = now;
 	m->head->unacked++;
-	a->count++;
+	peer->send.ahead++;
 	list_add_tail(&m->link, &a->messages);
 	coll_deadline_peer(peer, ahead_due(peer, m));
 }
@@ -90,10 +90,10 @@ static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_h
  */
 bool coll_ahead_asks(const struct coll_peer *peer, const struct coll_message *m)
 {
-	u32 flying = peer->send.unacked + coll_peer_ahead(peer)->count + 1;
+	u32 flying = peer->send.unacked + peer->send.ahead + 1;
 
 	return m->head->several &&
-	       (flying == peer->send.limit || flying == (peer->send.limit + 1) / 2);
+	       (flying == peer->congestion.limit || flying == (peer->congestion.limit + 1) / 2);
 }
 
 /**
@@ -115,7 +115,7 @@ void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied
 	ahead_settle_ack(peer, m->head);
 	if (ahead_is_settled(peer, m))
 		return;
-	if (copied && a->receives && coll_peer_may_send(peer, m, a->count))
+	if (copied && a->receives && coll_peer_may_send(peer, m, peer->send.ahead))
 		ahead_add(peer, m, now);
 	else
 		ahead_send_now(peer, m, epoch, now);
@@ -132,7 +132,7 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 {
 	struct coll_ahead *a = coll_peer_ahead(peer);
 	struct coll_message *m, *next;
-	u32 checks = a->count;
+	u32 checks = peer->send.ahead;
 
 	list_for_each_entry_safe(m, next, &a->messages, link) {
 		u64 due = ahead_due(peer, m);
@@ -167,7 +167,7 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body)
 {
 	struct coll_ahead *a = coll_peer_ahead(peer);
-	u32 before = a->count;
+	u32 before = peer->send.ahead;
 	struct coll_message *m, *next;
 
 	a->receives = body->flags & COLL_FLAG_COPIED;
@@ -178,8 +178,8 @@ void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body)
 	list_for_each_entry_safe(m, next, &a->messages, link)
 		if (ahead_is_settled(peer, m))
 			coll_peer_forget(m, false, 0);
-	if (before != a->count && 2 * before >= peer->send.limit && !peer->send.lost)
-		coll_congestion_acknowledged(peer, before - a->count);
+	if (before != peer->send.ahead && 2 * before >= peer->congestion.limit && !peer->send.lost)
+		coll_congestion_acknowledged(peer, before - peer->send.ahead);
 }
 
 /* An acknowledgment is owed, as in coll_peer_accept(). */

@@ -25,8 +25,8 @@ static void congestion_update(struct coll_peer *peer)
 
 	if (congestion_only_singles(peer->group))
 		window = max_t(u32, window, COLL_CONGESTION_SINGLES);
-	peer->send.limit = peer->send.lost ? 0 : window;
-	peer->send.ask = (window + 1) / 2;
+	peer->congestion.limit = peer->send.lost ? 0 : window;
+	peer->congestion.ask = (window + 1) / 2;
 }
 
 static void congestion_set_window(struct coll_peer *peer, u32 window)

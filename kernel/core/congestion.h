@@ -6,7 +6,7 @@
  * gap, a mark (RFC 3168) or a drop by this host, once in a round trip; one packet after a
  * time-out. Nothing is sent here.
  *
- * The path of a packet sees two numbers in struct coll_peer_send_state: @limit, below which
+ * The path of a packet sees two numbers in struct coll_peer_congestion: @limit, below which
  * another message may follow, and @ask, from which a message may ask for an acknowledgment.
  *
  * Everything here is called under the group's lock.

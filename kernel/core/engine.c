@@ -454,7 +454,7 @@ static noinline bool engine_begin_lanes(struct coll_op *op, u64 now)
 static void engine_note_last(struct coll_op *op, const struct coll_lane *lane)
 {
 	if (lane->last)
-		lane->last->watch.last_arrivals++;
+		lane->last->recv.last_arrivals++;
 	else if (op->state == COLL_OP_RUNNING &&
 		 (op->source != op->schedule->self || op->group->ranks.locals > 1))
 		op->group->ranks.local[op->locals.latest].last++;

@@ -504,7 +504,7 @@ static inline void group_run_rounds(struct coll_group *g, struct coll_op *op, u3
 		coll_window_completed(g, op, now);
 	/* Only this message was missing. */
 	if (coll_engine_finished(op))
-		peer->watch.last_arrivals++;
+		peer->recv.last_arrivals++;
 	else if (coll_work_waits(g))
 		group_await_turn(op, segment, peer);
 }
@@ -713,7 +713,7 @@ void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *pack
 	coll_wire_read_prefix(packet, &prefix);
 	coll_wire_read_body(packet, bytes, &body);
 	if (!coll_wire_is_multicast(packet) && coll_peer_may_be_new(peer, &prefix, body.number))
-		peer->recv.filtered = true;
+		peer->live.filtered_in = true;
 }
 
 /* ---- deadlines ---- */

@@ -161,6 +161,7 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 	if (!spare)
 		return -ENOMEM;
 	spare->host = host;
+	spare->watch.probed_operation = COLL_NOTHING_DONE;
 	spare->next = g->peers.spare;
 	g->peers.spare = spare;
 	return group_reserve_ahead(g, host);

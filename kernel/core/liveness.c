@@ -64,7 +64,7 @@ void coll_liveness_asked(struct coll_peer *peer, u64 now)
 	if (peer->live.heard_ns >= peer->live.asked_ns || since > 4 * interval) {
 		peer->live.first_asked_ns = now;
 		peer->live.questions = 0;
-		peer->recv.filtered = false;
+		peer->live.filtered_in = false;
 		liveness_mark(peer);
 	} else if (since < interval / 2) {
 		return;
@@ -132,7 +132,7 @@ bool coll_liveness_muted(const struct coll_peer *peer)
 bool coll_liveness_filtered(const struct coll_peer *peer)
 {
 	return peer->live.heard_ns < peer->live.asked_ns &&
-	       (peer->recv.filtered || coll_liveness_muted(peer));
+	       (peer->live.filtered_in || coll_liveness_muted(peer));
 }
 
 /**
@@ -148,7 +148,7 @@ void coll_liveness_check_idle(struct coll_peer *peer, u64 now)
 	if (peer->due_ns != COLL_NEVER)
 		return;
 	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
-		peer->conn.idle = true;
+		peer->live.idle = true;
 		/* The same event releases it, which is reported. */
 		coll_work_do(peer->group, COLL_WORK_REPORT);
 		return;

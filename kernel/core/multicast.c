@@ -56,7 +56,7 @@ static bool multicast_children_admit(struct coll_op *op, const struct coll_messa
 	for (i = s->down_send; i < s->sends; i++) {
 		struct coll_peer *peer = coll_peers_get(op->group, s->send[i].host, now);
 
-		if (!peer || !coll_peer_may_send(peer, m, coll_peer_ahead(peer)->count))
+		if (!peer || !coll_peer_may_send(peer, m, peer->send.ahead))
 			return false;
 		*ask |= coll_ahead_asks(peer, m);
 	}

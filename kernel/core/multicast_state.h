@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of multicast, as part of that of a group (state.h): what ahead.c and multicast.c
- * change. A group without a multicast address has none of it.
+ * The state of multicast, as part of a group's state (state.h). A group without a multicast
+ * address has none of it.
  */
 #ifndef COLL_CORE_MULTICAST_STATE_H
 #define COLL_CORE_MULTICAST_STATE_H
@@ -11,7 +11,7 @@
 /**
  * struct coll_ahead - what multicast has carried along the edges of one connection
  * @messages: to the other side, which may have them already: not sent yet, oldest first
- * @count: number of these
+ *	(coll_peer_send_state.ahead counts them)
  * @told: epoch that the other side was told last
  * @tells: how often
  * @receives: the other side has reported that the latest message for all came by multicast
@@ -21,7 +21,6 @@
  */
 struct coll_ahead {
 	struct list_head	messages;
-	u32			count;
 	u32			told;
 	u8			tells;
 	bool			receives;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one operation in a group's window (state.h). Each part of it is changed by the
- * functions of the file that it is named after; other files only read it.
+ * The state of one operation in a group's window, in parts (state.h).
  */
 #ifndef COLL_CORE_OP_STATE_H
 #define COLL_CORE_OP_STATE_H

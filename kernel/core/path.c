@@ -7,25 +7,26 @@
 #define LOSSES		2
 
 /**
- * coll_path_repeat() - a message is about to be sent again: may its packets be fragmented?
- * @m: the message; its tries are those before
+ * coll_path_needs_fragments() - does the path drop packets because they are long?
+ * @m: a message that is about to be sent again; its tries are those before
  *
- * They may be if it is long, was lost twice, and the other side has answered a probe
- * meanwhile, which is short. One that was never heard from may not have joined yet, and is
- * asked by messages instead of probes: it gets fragments until it is heard.
+ * It seems so if the message is long, was lost twice, and the other side has answered a
+ * probe meanwhile, which is short. A host never heard from may not have joined yet, and
+ * messages serve as its probes: it gets fragments until it is heard.
  *
+ * Return: true if packets to the other side may be fragmented from now on, and were not.
  * Context: group lock held.
  */
-void coll_path_repeat(const struct coll_message *m)
+bool coll_path_needs_fragments(const struct coll_message *m)
 {
 	struct coll_peer *peer = m->peer;
 
 	if (peer->conn.fragments || m->bytes <= SHORT_BYTES || m->tries < LOSSES)
-		return;
-	if (!peer->conn.incarnation) {
-		peer->conn.fragments = true;
-	} else if (m->answered != peer->watch.answered) {
-		peer->conn.fragments = true;
-		peer->group->stats.peers_fragmented++;
-	}
+		return false;
+	if (!peer->conn.incarnation)
+		return true;
+	if (m->answered == peer->live.answered)
+		return false;
+	peer->group->stats.peers_fragmented++;
+	return true;
 }

@@ -11,7 +11,6 @@
 
 #include "state.h"
 
-/* A message is about to be sent again. */
-void coll_path_repeat(const struct coll_message *m);
+bool coll_path_needs_fragments(const struct coll_message *m);
 
 #endif

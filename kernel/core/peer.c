@@ -139,7 +139,8 @@ static noinline void peer_repeat(struct coll_peer *peer, struct coll_message *m,
 	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 	peer->group->stats.retransmits++;
 	peer->live.retransmits++;
-	coll_path_repeat(m);
+	if (coll_path_needs_fragments(m))
+		peer->conn.fragments = true;
 	coll_env_send_again(m);
 	if (m->tries == 1)
 		coll_liveness_repeat(peer);
@@ -173,9 +174,10 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	peer->group->stats.messages_sent++;
 	m->tries = 1;
 	m->lost = false;
-	m->answered = peer->watch.answered;
+	m->answered = peer->live.answered;
 	m->first_ns = now;
-	ack_now = unlikely(peer->send.unacked >= peer->send.ask) && coll_congestion_asks(peer, m);
+	ack_now = unlikely(peer->send.unacked >= peer->congestion.ask) &&
+		  coll_congestion_asks(peer, m);
 	peer_transmit(peer, m, ack_now, now);
 	m->first = m->latest;
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
@@ -194,7 +196,7 @@ static noinline bool peer_may_send_more(struct coll_peer *peer, const struct col
 
 static inline bool peer_may_send(struct coll_peer *peer, const struct coll_message *m)
 {
-	if (likely(peer->send.unacked < peer->send.limit && !peer_beyond_credit(peer, m)))
+	if (likely(peer->send.unacked < peer->congestion.limit && !peer_beyond_credit(peer, m)))
 		return true;
 	return peer_may_send_more(peer, m);
 }
@@ -219,8 +221,8 @@ bool coll_peer_may_send(struct coll_peer *peer, const struct coll_message *m, u3
 
 	if (peer_must_queue(peer, m) || !peer_may_send(peer, m))
 		return false;
-	limit = m->head->several ? peer->send.limit :
-				   max_t(u32, peer->send.limit, COLL_CONGESTION_SINGLES);
+	limit = m->head->several ? peer->congestion.limit :
+				   max_t(u32, peer->congestion.limit, COLL_CONGESTION_SINGLES);
 	return peer->send.unacked + more < limit;
 }
 
@@ -361,7 +363,7 @@ static noinline void peer_drop_unsent(struct coll_peer *peer, struct coll_messag
 		peer_unhold(peer, m);
 		return;
 	}
-	coll_peer_ahead(peer)->count--;
+	peer->send.ahead--;
 	list_del(&m->link);
 	m->tries = 0;
 }
@@ -738,10 +740,10 @@ bool coll_peer_blocked(struct coll_peer *peer)
 		return false;
 	m = list_first_entry(&peer->send.sent, struct coll_message, link);
 	if (!peer_is_operation(m) || coll_after(m->head->number, peer->send.credit)) {
-		m->answered = peer->watch.answered;
+		m->answered = peer->live.answered;
 		return false;
 	}
-	return m->tries >= BLOCKED_TRIES && peer->watch.answered - m->answered >= BLOCKED_ANSWERS;
+	return m->tries >= BLOCKED_TRIES && peer->live.answered - m->answered >= BLOCKED_ANSWERS;
 }
 
 /**
@@ -816,6 +818,5 @@ bool coll_peer_owes_messages(const struct coll_peer *peer)
 	list_for_each_entry(m, &peer->send.sent, link)
 		if (peer_is_operation(m))
 			return true;
-	return !list_empty(&peer->send.held) ||
-	       (coll_group_multicasts(peer->group) && coll_peer_ahead(peer)->count);
+	return !list_empty(&peer->send.held) || peer->send.ahead;
 }

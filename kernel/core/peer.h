@@ -167,8 +167,7 @@ bool coll_peer_owes_messages(const struct coll_peer *peer);
 /* Are no messages in flight, held, or carried by multicast and not acknowledged? */
 static inline bool coll_peer_settled(const struct coll_peer *peer)
 {
-	return list_empty(&peer->send.sent) && list_empty(&peer->send.held) &&
-	       !(coll_group_multicasts(peer->group) && coll_peer_ahead(peer)->count);
+	return list_empty(&peer->send.sent) && list_empty(&peer->send.held) && !peer->send.ahead;
 }
 
 #endif

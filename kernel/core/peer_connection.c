@@ -61,8 +61,8 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 {
 	peer->due_ns = COLL_NEVER;
 	peer->live.idle_at_ns = now + g->timing.idle;
-	if (peer->conn.idle) {
-		peer->conn.idle = false;
+	if (peer->live.idle) {
+		peer->live.idle = false;
 		return;
 	}
 	INIT_LIST_HEAD(&peer->send.sent);
@@ -72,7 +72,6 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	/* All hosts begin with the same window, so the initial credit is known. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
-	peer->watch.probed_operation = COLL_NOTHING_DONE;
 	peer->rtt.rto_ns = g->timing.rto_initial;
 	peer_know(peer, 0);
 }
@@ -87,8 +86,8 @@ void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix,
 {
 	peer_know(peer, prefix->incarnation);
 	/* It numbers from the beginning. */
-	peer->recv.accepted = 0;
-	peer->recv.bits = 0;
+	peer->ack.accepted = 0;
+	peer->ack.bits = 0;
 	peer->recv.packets = (struct coll_replay) { };
 	peer->recv.ce = 0;
 	peer->congestion.ce = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of one connection, and of the messages along it (state.h). Each part of a connection
- * is named after the file that it is about.
+ * The state of one connection, in parts, and of the messages along it (state.h).
  */
 #ifndef COLL_CORE_PEER_STATE_H
 #define COLL_CORE_PEER_STATE_H
@@ -101,10 +100,9 @@ struct coll_message {
 /* ---- one connection ---- */
 
 /**
- * struct coll_peer_connection - both ends of the connection, and whether it is in use
+ * struct coll_peer_connection - both ends of the connection
  * @incarnation: of the other side; 0 until heard from
  * @knows_us: the other side has heard from this incarnation of ours
- * @idle: unused for long enough: it is released until there is something to send
  * @dead: the other side was silent for too long
  * @fragments: packets to the other side may be fragmented
  * @tx: sending direction
@@ -113,7 +111,6 @@ struct coll_message {
 struct coll_peer_connection {
 	u32			incarnation;
 	bool			knows_us;
-	bool			idle;
 	bool			dead;
 	bool			fragments;
 	struct coll_wire_side	tx;
@@ -130,8 +127,7 @@ struct coll_peer_connection {
  * @done: operations up to this one are complete at the other side
  * @unacked: messages in @sent
  * @lost: those that are taken for lost and have not been sent again yet
- * @limit: another message may be sent while @unacked is below this
- * @ask: a message may ask for an acknowledgment when @unacked is this or more
+ * @ahead: messages in coll_ahead.messages
  * @forced: something was sent beyond the credit
  * @told: we have sent a goodbye
  */
@@ -143,8 +139,7 @@ struct coll_peer_send_state {
 	u64			done;
 	u8			unacked;
 	u8			lost;
-	u8			limit;
-	u8			ask;
+	u8			ahead;
 	bool			forced;
 	bool			told;
 };
@@ -172,6 +167,8 @@ struct coll_peer_rtt {
 /**
  * struct coll_peer_congestion - how many packets may be in flight to the other side
  * @reduced: latest packet when the window was last reduced
+ * @limit: another message may be sent while coll_peer_send_state.unacked is below this
+ * @ask: a message may ask for an acknowledgment when that is this or more
  * @initial: the window at first; 0 before the first message
  * @window: packets that may be in flight
  * @threshold: where slow start ends
@@ -181,6 +178,8 @@ struct coll_peer_rtt {
  */
 struct coll_peer_congestion {
 	u64	reduced;
+	u8	limit;
+	u8	ask;
 	u8	initial;
 	u8	window;
 	u8	threshold;
@@ -191,26 +190,24 @@ struct coll_peer_congestion {
 
 /**
  * struct coll_peer_recv_state - messages from the other side
- * @accepted: highest packet number of a message that was accepted
- * @bits: bit i: a message in packet @accepted - i was
  * @packets: which packets have come
- * @ce: how many of them were marked "congestion experienced", mod 256
+ * @last_arrivals: how often its message was the last that an operation waited for
+ * @ce: how many packets were marked "congestion experienced", mod 256
  * @refused: a message was refused for lack of room; send credit when there is room
  * @gone: the other side has sent a goodbye
- * @filtered: since the first probe, packets came that a filter of this host refused
  */
 struct coll_peer_recv_state {
-	u64			accepted;
-	u64			bits;
 	struct coll_replay	packets;
+	u32			last_arrivals;
 	u8			ce;
 	bool			refused;
 	bool			gone;
-	bool			filtered;
 };
 
 /**
- * struct coll_peer_ack - the acknowledgment that is owed
+ * struct coll_peer_ack - what acknowledgments say, and whether one is owed
+ * @accepted: highest packet number of a message that was accepted
+ * @bits: bit i: a message in packet @accepted - i was
  * @due_ns: when it is sent alone
  * @lone_ns: when the latest lone one was sent
  * @operation: highest operation that it acknowledges
@@ -221,6 +218,8 @@ struct coll_peer_recv_state {
  * @explicit: "done" does not imply it
  */
 struct coll_peer_ack {
+	u64	accepted;
+	u64	bits;
 	u64	due_ns;
 	u64	lone_ns;
 	u64	operation;
@@ -252,10 +251,13 @@ struct coll_peer_goodbye {
  * @idle_at_ns: when the connection becomes idle unless it is used before
  * @idle_mark: changes when the connection is used
  * @questions: number of probes since @heard_ns
- * @filtered: packets after @first_number that a filter of this host refused
+ * @answered: number of answered probes
  * @retransmits: number of retransmissions to it
  * @first_number: latest packet before the first probe since @heard_ns, or before a message
  *	was sent again
+ * @filtered: packets after @first_number that a filter of this host refused
+ * @filtered_in: since the first probe, packets came that a filter of this host refused
+ * @idle: unused for long enough: it is released until there is something to send
  */
 struct coll_peer_liveness {
 	u64	heard_ns;
@@ -263,11 +265,14 @@ struct coll_peer_liveness {
 	u64	first_asked_ns;
 	u64	challenged_ns;
 	u64	idle_at_ns;
+	u64	first_number;
 	u32	idle_mark;
 	u32	questions;
-	u32	filtered;
+	u32	answered;
 	u32	retransmits;
-	u64	first_number;
+	u32	filtered;
+	bool	filtered_in;
+	bool	idle;
 };
 
 /**
@@ -278,9 +283,7 @@ struct coll_peer_liveness {
  * @round: latest check of coll_watch_look() in which one did
  * @probes: probes sent; also the nonce of the latest
  * @answers: nonce of the latest answered probe
- * @answered: number of answered probes
  * @told_ms: when it last reported which host it waits for, in ms
- * @last_arrivals: how often its message was the last that an operation waited for
  * @wait: the host that it reported
  */
 struct coll_peer_watch {
@@ -290,9 +293,7 @@ struct coll_peer_watch {
 	u32			round;
 	u32			probes;
 	u32			answers;
-	u32			answered;
 	u32			told_ms;
-	u32			last_arrivals;
 	struct coll_wait	wait;
 };
 
@@ -308,8 +309,8 @@ struct coll_peer_watch {
  * @send: messages to the other side
  * @congestion: how many packets may be in flight to it
  * @recv: messages from the other side
- * @ack: the acknowledgment that is owed
- * @live: is the other side alive?
+ * @ack: what acknowledgments to it say, and whether one is owed
+ * @live: is the other side alive, and is the connection used?
  * @conn: both ends of the connection
  * @watch: which operations wait for it
  * @goodbye: operations in which both hosts take part

@@ -111,8 +111,8 @@ u64 coll_peers_release_idle(struct coll_group *g)
 	u64 next = COLL_NEVER;
 
 	while ((peer = *link)) {
-		peer->conn.idle &= peer->due_ns == COLL_NEVER;
-		if (likely(!peer->conn.idle)) {
+		peer->live.idle &= peer->due_ns == COLL_NEVER;
+		if (likely(!peer->live.idle)) {
 			next = min(next, peer->due_ns);
 			link = &peer->all;
 			continue;
@@ -138,7 +138,7 @@ void coll_peers_reopen(struct coll_group *g, u64 now)
 
 	g->work.rest &= ~COLL_WORK_IDLE;
 	while ((peer = *spare)) {
-		if (!peer->conn.idle || !peer->conn.incarnation) {
+		if (!peer->live.idle || !peer->conn.incarnation) {
 			spare = &peer->next;
 			continue;
 		}

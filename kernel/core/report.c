@@ -218,7 +218,7 @@ void coll_report_peer(struct coll_report *r, const struct coll_peer *peer, u64 n
 	report_u32(r, COLLSOCK_A_PEER_HELD, peer->held);
 	report_u64(r, COLLSOCK_A_PEER_PACKETS, peer->send.number, COLLSOCK_A_PEER_PAD);
 	report_u32(r, COLLSOCK_A_PEER_RETRANSMITS, peer->live.retransmits);
-	report_u32(r, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals);
+	report_u32(r, COLLSOCK_A_PEER_LAST, peer->recv.last_arrivals);
 	if (peer->rtt.srtt_ns) {
 		report_u32(r, COLLSOCK_A_PEER_SRTT_US, peer->rtt.srtt_ns / NSEC_PER_USEC);
 		report_u32(r, COLLSOCK_A_PEER_RTTVAR_US, peer->rtt.rttvar_ns / NSEC_PER_USEC);

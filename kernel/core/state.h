@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The state of a group instance on one host: the group, its connections (peer_state.h), and the
- * operations in its window (op_state.h). Each part is a structure named after the file that it is
- * about. The inline functions below only read it. Where an event concerns several parts, a file may
- * set fields that belong to a file of a lower layer.
+ * operations in its window (op_state.h), in parts. Every file may read all of it, as the inline
+ * functions below do; which files write a part is in Documentation/architecture.md ("Who writes
+ * the state").
  *
  * All of it is protected by the group's lock, except what coll_group_init() sets once.
  */

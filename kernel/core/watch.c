@@ -457,7 +457,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 		return;
 	}
 	peer->watch.answers = answer.nonce;
-	peer->watch.answered++;
+	peer->live.answered++;
 	peer->live.heard_ns = now;
 	peer->watch.wait = answer.wait;
 	peer->watch.told_ms = (u32)div_u64(now, NSEC_PER_MSEC);

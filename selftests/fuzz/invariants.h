@@ -43,10 +43,10 @@ static u32 check_sent(const struct coll_peer *peer)
 	}
 	FUZZ_EQUAL(peer->send.lost, lost, "messages lost");
 	if (lost)
-		FUZZ_EQUAL(peer->send.limit, 0, "limit");
+		FUZZ_EQUAL(peer->congestion.limit, 0, "limit");
 	else
-		FUZZ_EXPECT(peer->send.limit >= peer->congestion.window,
-			    "limit %u, window %u", peer->send.limit, peer->congestion.window);
+		FUZZ_EXPECT(peer->congestion.limit >= peer->congestion.window,
+			    "limit %u, window %u", peer->congestion.limit, peer->congestion.window);
 	FUZZ_EXPECT(lost < count || !lost || peer->group->work.rest & COLL_WORK_PEERS,
 		    "all %u messages lost, none sent again", lost);
 	FUZZ_EQUAL(peer->send.unacked, count, "messages under way");
@@ -97,7 +97,7 @@ static u32 check_ahead(const struct coll_peer *peer)
 		FUZZ_EQUAL(m->tries, COLL_AHEAD, "tries of what multicast has carried");
 		count++;
 	}
-	FUZZ_EQUAL(a->count, count, "messages that multicast has carried");
+	FUZZ_EQUAL(peer->send.ahead, count, "messages that multicast has carried");
 	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages carried by multicast", count);
 	return count;
 }

@@ -285,7 +285,7 @@ static void check_window(struct sim *s, const struct coll_group *g, u32 child)
 
 	if (!peer)
 		return;
-	under_way = peer->send.unacked + coll_peer_ahead(peer)->count;
+	under_way = peer->send.unacked + peer->send.ahead;
 	if (under_way >= peer->congestion.window)
 		sim_violated(s, "host %u sends to all while %u of %u packets to %u are in flight",
 			     g->self, under_way, peer->congestion.window, child);

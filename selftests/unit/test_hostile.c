@@ -120,7 +120,7 @@ TEST_F(net, a_packet_for_all_that_filters_refuse_excuses_no_host)
 	begin_attack(_metadata, &self->n, 4);
 	bytes = write_for_all(&self->n, COLL_PACKET_MULTICAST, packet);
 	coll_group_receive_refused(unit_group(&self->n, 2), 0, packet, bytes);
-	EXPECT_FALSE(unit_peer(&self->n, 2, 0)->recv.filtered);
+	EXPECT_FALSE(unit_peer(&self->n, 2, 0)->live.filtered_in);
 }
 
 TEST_F(net, a_packet_for_all_is_not_answered_from_timewait)
@@ -214,16 +214,16 @@ TEST_F(net, a_message_beyond_the_window_is_neither_stored_nor_acknowledged)
 	g = unit_group(&self->n, 1);
 	early = g->stats.early;
 	peer = unit_peer(&self->n, 1, 0);
-	accepted = peer->recv.accepted;
+	accepted = peer->ack.accepted;
 	body = barrier_body(g->window.oldest + g->window.size, 0);
 	receive(_metadata, &self->n, 0, 1, &body);
 	EXPECT_EQ(1, g->stats.beyond_window);
 	EXPECT_EQ(early, g->stats.early);
-	EXPECT_EQ(accepted, peer->recv.accepted);
+	EXPECT_EQ(accepted, peer->ack.accepted);
 	body.operation--;
 	receive(_metadata, &self->n, 0, 1, &body);
 	EXPECT_EQ(early + 1, g->stats.early);
-	EXPECT_EQ(next_number, peer->recv.accepted);
+	EXPECT_EQ(next_number, peer->ack.accepted);
 }
 
 static int broadcast(struct unit_network *n, u32 rank, u8 algorithm, u32 count,

@@ -446,7 +446,7 @@ static void carry_full_windows(struct __test_metadata *_metadata, struct unit_ne
 
 	for (peer = g->peers.all; peer; peer = peer->all) {
 		peer->congestion.window = COLL_PEER_WINDOW;
-		peer->send.limit = COLL_PEER_WINDOW;
+		peer->congestion.limit = COLL_PEER_WINDOW;
 		ASSERT_TRUE(coll_peer_ahead(peer)->receives);
 	}
 	copy_lost = lose_all;
@@ -456,7 +456,7 @@ static void carry_full_windows(struct __test_metadata *_metadata, struct unit_ne
 	}
 	unit_turns(n);
 	for (peer = g->peers.all; peer; peer = peer->all)
-		ASSERT_LE(COLL_PEER_WINDOW - 2, coll_peer_ahead(peer)->count);
+		ASSERT_LE(COLL_PEER_WINDOW - 2, peer->send.ahead);
 }
 
 TEST_F(net, an_event_looks_at_a_limited_number_of_messages_that_copies_have_carried)
@@ -477,7 +477,7 @@ TEST_F(net, an_event_looks_at_a_limited_number_of_messages_that_copies_have_carr
 	coll_group_expire(g, n->world.now);
 	for (peer = g->peers.all; peer; peer = peer->all)
 		if (peer->due_ns > n->world.now)
-			looked_at += coll_peer_ahead(peer)->count;
+			looked_at += peer->send.ahead;
 	EXPECT_LT(0, looked_at);
 	EXPECT_GE(LOOKED_AT_AT_ONCE, looked_at);
 	expect_settled(_metadata, n);

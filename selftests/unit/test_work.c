@@ -688,7 +688,7 @@ static void send_full_windows(struct __test_metadata *_metadata, struct unit_net
 	for (peer = g->peers.all; peer; peer = peer->all) {
 		peer->congestion.window = COLL_PEER_WINDOW;
 		peer->congestion.initial = COLL_PEER_WINDOW;
-		peer->send.limit = COLL_PEER_WINDOW;
+		peer->congestion.limit = COLL_PEER_WINDOW;
 	}
 	for (i = 1; i < COLL_PEER_WINDOW; i++)
 		ASSERT_EQ(0, unit_post_value(n, 0, COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, i));
