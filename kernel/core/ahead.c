@@ -3,7 +3,7 @@
 #include "deadline.h"
 #include "work.h"
 
-/* Has the other side the message, as far as it has said? */
+/* Has the other side reported that it has the message? */
 static bool ahead_is_settled(const struct coll_peer *peer, const struct coll_message *m)
 {
 	return !coll_after(m->head->number, peer->send.done) ||
@@ -11,7 +11,7 @@ static bool ahead_is_settled(const struct coll_peer *peer, const struct coll_mes
 				 m->segment);
 }
 
-/* When it is sent after all: not together with those of other hosts that lost the same packet. */
+/* When to send it after all: not together with other hosts, which may have lost the same packet. */
 static u64 ahead_due(const struct coll_peer *peer, const struct coll_message *m)
 {
 	u32 mix = (peer->group->incarnation ^ peer->host * 0x9e3779b1U ^ (u32)m->head->number) *
@@ -35,9 +35,9 @@ static void ahead_add(struct coll_peer *peer, struct coll_message *m, u64 now)
 }
 
 /*
- * An epoch that the other side may not know goes with the message, not with all that follow, as
- * the other side computes more for a packet with another prefix. It counts only if the packet
- * names an incarnation of the other side.
+ * Does the message carry the epoch, which the other side may not have? Not every message does, as
+ * a packet with another prefix costs the other side more; and none does that does not name the
+ * other side's incarnation, since the epoch would not count.
  */
 static bool ahead_tells(struct coll_peer *peer, u32 epoch)
 {
@@ -68,8 +68,8 @@ static void ahead_send_now(struct coll_peer *peer, struct coll_message *m, u32 e
 }
 
 /*
- * The other side learns from the message that what it sent up the tree has come, so it needs no
- * other acknowledgment of that.
+ * The message shows the other side that its own message up the tree has arrived, which needs no
+ * other acknowledgment then.
  */
 static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_head *head)
 {
@@ -85,8 +85,8 @@ static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_h
  * @peer: its destination
  * @m: the message, with its head set
  *
- * As coll_congestion_asks() of one that is sent: the last that the window allows, and that at half
- * of it.
+ * As coll_congestion_asks() for one that is sent: the last one that the window allows asks, and
+ * the one at half of it.
  */
 bool coll_ahead_asks(const struct coll_peer *peer, const struct coll_message *m)
 {
@@ -105,7 +105,7 @@ bool coll_ahead_asks(const struct coll_peer *peer, const struct coll_message *m)
  * @now: time in ns
  *
  * A host that did not get it by multicast sends it at once, so that the repair of one loss does
- * not wait for a time-out at each height of the tree.
+ * not wait for a time-out at each level of the tree.
  */
 void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied, u32 epoch,
 		     u64 now)
@@ -126,7 +126,7 @@ void coll_ahead_send(struct coll_peer *peer, struct coll_message *m, bool copied
  * @peer: destination
  * @now: time in ns
  *
- * Until the other side reports again that multicast reaches it, what follows is sent at once.
+ * Until the other side reports again that multicast reaches it, later messages are sent at once.
  */
 void coll_ahead_expire(struct coll_peer *peer, u64 now)
 {
@@ -158,11 +158,11 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_ahead_hear() - process what a packet says about multicast
- * @peer: its sender, which has said the rest (coll_peer_hear())
+ * coll_ahead_hear() - process a packet's report about multicast
+ * @peer: its sender; coll_peer_hear() has processed the rest
  * @body: a message or an acknowledgment
  *
- * Acknowledgments are believed only if the packet names this incarnation of ours.
+ * Acknowledgments count only if the packet names our incarnation.
  */
 void coll_ahead_hear(struct coll_peer *peer, const struct coll_body *body)
 {
@@ -198,7 +198,7 @@ static void ahead_owe(struct coll_peer *peer, u64 operation, bool ask, u64 now)
 	ack->now |= ask;
 }
 
-/* An acknowledgment of another operation is owed, and is remembered no longer. */
+/* Does it replace the position of another operation, for which an acknowledgment is still owed? */
 static bool ahead_displaces(const struct coll_peer *peer, u64 operation)
 {
 	u64 copied = coll_peer_ahead(peer)->got.operation;
@@ -208,7 +208,7 @@ static bool ahead_displaces(const struct coll_peer *peer, u64 operation)
 }
 
 /**
- * coll_ahead_remember() - what is the parent's to send is stored
+ * coll_ahead_remember() - note that the parent's message is stored
  * @peer: the parent
  * @operation: number of the operation
  * @round: round of the edge
@@ -223,12 +223,12 @@ void coll_ahead_remember(struct coll_peer *peer, u64 operation, u8 round, u16 se
 }
 
 /**
- * coll_ahead_accept() - what is the parent's to send came by multicast
+ * coll_ahead_accept() - the parent's message came by multicast
  * @peer: the parent
  * @operation: number of the operation
  * @round: round of the edge
  * @segment: which one; it is stored
- * @ask: the source wants to have it acknowledged at once
+ * @ask: the source asks for an acknowledgment at once
  * @now: time in ns
  *
  * An acknowledgment is owed to the parent, as for a message of its own.

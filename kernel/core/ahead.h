@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Multicast and one connection (struct coll_ahead). What a host has to send down a tree may have
- * reached its child by multicast. Such a message waits here, without a number, until the child
- * acknowledges it, by "done" or by a position; else it is sent after a time-out, for the first
- * time, as any other. Towards the parent the acknowledgments of what came by multicast are owed.
+ * Multicast and one connection (struct coll_ahead). A message that a host has to send down a tree
+ * may have reached its child by multicast. It waits here, without a number, until the child
+ * acknowledges it, by "done" or by a position; after a time-out it is sent, for the first time,
+ * like any other. The parent is owed acknowledgments of its messages that came by multicast.
  *
  * Everything here is called under the group's lock, in a group with multicast.
  */
@@ -14,7 +14,7 @@
 #include "peer.h"
 #include "position.h"
 
-/* How often a connection is told an epoch, and then every so often again */
+/* First messages that carry a new epoch; then those without it before one carries it again */
 #define COLL_AHEAD_TELLS	8
 #define COLL_AHEAD_TELL_EVERY	64
 

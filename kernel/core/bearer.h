@@ -19,8 +19,8 @@
  * @member_complete: fill in the defaults of a member; false if the member is not valid
  * @member_same: do two complete members have the same address?
  * @address_bytes: length of the significant part of a member's address; the rest is 0
- * @multicast_reaches: is it an address of which both of two members of one family receive what
- *	is sent to it once? NULL if there is none
+ * @multicast_reaches: is a multicast address one at which both of two members of one family
+ *	receive? NULL if the bearer has no multicast
  */
 struct coll_bearer {
 	u32	packet_bytes;

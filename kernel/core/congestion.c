@@ -9,10 +9,10 @@
 /* Memory of some 4 and 15 packets of the default length */
 #define SHORT_QUEUE	(6 * 1024)
 #define LONG_QUEUE	(24 * 1024)
-/* What a group's own packets may add to a round trip on a slow link */
+/* How much a group's own packets may add to a round trip on a slow link */
 #define OWN_QUEUE_NS	(8 * (u64)NSEC_PER_MSEC)
 
-/* Has each operation of the group a single packet? */
+/* Does each operation of the group have a single packet? */
 static bool congestion_only_singles(const struct coll_group *g)
 {
 	return g->payload.max_result_bytes <= g->payload.segment_bytes;
@@ -51,7 +51,7 @@ void coll_congestion_begin(struct coll_peer *peer, u32 fan_in)
  * coll_congestion_restart() - nothing is known of the path any more
  * @peer: the other side, which has just been heard from for the first time
  *
- * That what was sent before got lost says nothing about the path.
+ * Earlier losses say nothing about the path.
  */
 void coll_congestion_restart(struct coll_peer *peer)
 {
@@ -86,8 +86,8 @@ bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_mess
  * @peer: to this host
  * @m: the message, just sent
  *
- * The last one that the window allows is, and the one at half of it. A single packet is
- * acknowledged by what follows it, unless many are in flight.
+ * The last one that the window allows is, and the one at half of it. The packet of a short
+ * operation is acknowledged by packets that follow, unless many are in flight.
  *
  * Return: true if so.
  */
@@ -100,18 +100,18 @@ bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_messag
 	return peer->send.unacked == half || peer->send.unacked == window;
 }
 
-/* On a short path what waits may be packets that have left, which devices report late. */
+/* Not on a short path: devices report late that packets have left. */
 static u32 congestion_queued(const struct coll_peer *peer)
 {
 	return peer->rtt.srtt_ns > SHORT_PATH_NS ? coll_env_queued(peer->group) : 0;
 }
 
 /*
- * By how many packets the window changes, which has been acknowledged. More in flight than
+ * By how many packets to change the window, all of which was acknowledged. More in flight than
  * keeps the path busy only lengthens a queue of this host, which others share. A group alone
  * keeps little there, for streams that come later: TCP keeps little on its own host ("small
  * queues") if even its shortest round trip is long. A queue that others have filled makes
- * round trips long, too: there the group keeps a byte for each microsecond, to have its part.
+ * round trips long, too: there the group keeps a byte for each microsecond, to get its share.
  */
 static s32 congestion_step(const struct coll_peer *peer, u32 queued)
 {
@@ -143,7 +143,7 @@ void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets)
 	c->threshold = min(c->threshold, c->window);
 }
 
-/* Half of it, once for all packets that are in flight. */
+/* Halve the window, once for all packets that are in flight. */
 static void congestion_reduce(struct coll_peer *peer)
 {
 	struct coll_peer_congestion *c = &peer->congestion;
@@ -167,8 +167,8 @@ static void congestion_lose(struct coll_peer *peer, struct coll_message *m)
  * @m: in flight; the acknowledgment does not name its latest packet
  * @ack: a packet that has an acknowledgment
  *
- * The bitmap has the packets of messages alone. Packets leave after they were numbered, so
- * two of them may have overtaken this one.
+ * The bitmap covers packets of messages only. Packets leave after they were numbered, so two
+ * of them may have overtaken this one.
  */
 bool coll_congestion_gap(const struct coll_message *m, const struct coll_body *ack)
 {
@@ -224,7 +224,7 @@ void coll_congestion_timed_out(struct coll_peer *peer, struct coll_message *m)
  * @m: its message, in flight
  *
  * Time-outs are short, so a pause of either host may be longer. Then the time-out says
- * nothing about the path (RFC 4015). It was the oldest message that was late.
+ * nothing about the path (RFC 4015). Only the oldest message counts: it was the late one.
  */
 void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m)
 {
@@ -255,12 +255,12 @@ static bool congestion_all_fresh(const struct coll_peer *peer)
 }
 
 /**
- * coll_congestion_marked() - the other side tells how many of our packets came marked
+ * coll_congestion_marked() - the other side reports how many of our packets came marked
  * @peer: the other side
  * @ce: number of packets that were marked "congestion experienced", mod 256
  *
- * It does not tell which ones, so the window is reduced only when all that was sent before
- * the previous time has been acknowledged.
+ * It does not report which ones, so the window is reduced only when all packets sent before
+ * the previous reduction have been acknowledged.
  */
 void coll_congestion_marked(struct coll_peer *peer, u8 ce)
 {
@@ -276,7 +276,7 @@ void coll_congestion_marked(struct coll_peer *peer, u8 ce)
  * coll_congestion_local() - a queue of this host had no room for a packet
  * @peer: its destination
  *
- * The packet may be lost, which a gap will tell a round trip later. Others that share the
+ * If the packet is lost, a gap shows that only a round trip later. Others that share the
  * queue, such as TCP, yield at once.
  */
 void coll_congestion_local(struct coll_peer *peer)
@@ -290,8 +290,8 @@ void coll_congestion_local(struct coll_peer *peer)
  * @peer: to this host
  * @m: the message
  *
- * At least one packet is in flight, of operations of a single packet two. To a host never
- * heard from it is one.
+ * One packet may always be in flight, and two if the operation has a single one and the host
+ * was heard from.
  *
  * Return: true if so.
  */

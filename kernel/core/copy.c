@@ -10,7 +10,7 @@ static bool copy_is_known(const struct coll_group *g, u32 source, u32 epoch)
 	return coll_group_multicasts(g) && g->multicast.host[source].epoch == epoch;
 }
 
-/* It has another prefix than the one before. */
+/* Its prefix differs from that of the packet before. */
 static noinline enum coll_refusal copy_introduce(struct coll_group *g, const u8 *packet, u32 bytes)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
@@ -31,7 +31,7 @@ static noinline enum coll_refusal copy_introduce(struct coll_group *g, const u8 
 	return refusal;
 }
 
-/* Usually it has the prefix of the one before, which was one of this group. */
+/* Usually its prefix is that of the packet before, which was of this group. */
 static enum coll_refusal copy_authenticate(struct coll_group *g, const u8 *packet, u32 bytes)
 {
 	if (unlikely(!coll_wire_same_side(packet, &g->multicast.rx)))
@@ -75,14 +75,14 @@ static void copy_leave(struct coll_group *g, const struct coll_copy *copy)
 	coll_env_drop(g, copy->source, g->self, &copy->body, COLL_DROP_COPY_UNUSED);
 }
 
-/* What the parent sends will be refused, too, and then held until there is room. */
+/* The parent's message will be refused, too, and is then held until there is room. */
 static void copy_exceed(struct coll_group *g, const struct coll_copy *copy)
 {
 	g->stats.beyond_window++;
 	coll_env_drop(g, copy->source, g->self, &copy->body, COLL_DROP_BEYOND_WINDOW);
 }
 
-/* Can its lane have come so far that there is something for all? Not before this host began. */
+/* Can its lane have reached the downward phase? Not before this host began, if it contributes. */
 static bool copy_is_possible(const struct coll_op *op, const struct coll_body *body)
 {
 	if (body->segment >= op->layout.segments)
@@ -104,8 +104,8 @@ static bool copy_fits(const struct coll_op *op, const struct coll_copy *copy)
 }
 
 /*
- * Its operation, opened if need be; NULL if there cannot be one. That ranks disagree is left to
- * the messages along the tree.
+ * Its operation, opened if need be; NULL if there cannot be one. The messages along the tree
+ * show whether ranks disagree.
  */
 static struct coll_op *copy_open(struct coll_group *g, const struct coll_copy *copy, u64 now)
 {
@@ -129,8 +129,8 @@ static void copy_note(struct coll_op *op, struct coll_lane *lane)
 }
 
 /*
- * Store it as the message of the parent. False if that has come, or is not needed any more; one
- * that comes again changes nothing at all.
+ * Store it as the parent's message. False if that has come, or is not needed any more; a
+ * repeated copy changes nothing.
  */
 static bool copy_store(struct coll_op *op, struct coll_copy *copy, u64 now)
 {
@@ -160,7 +160,7 @@ static bool copy_store(struct coll_op *op, struct coll_copy *copy, u64 now)
  * @copy: read; out: its operation and the parent
  * @now: time in ns
  *
- * Return: true if it is new; then it is as for a message that coll_engine_store() has stored.
+ * Return: true if it is new; then the same must follow as after coll_engine_store().
  */
 bool coll_copy_accept(struct coll_group *g, struct coll_copy *copy, u64 now)
 {

@@ -2,8 +2,8 @@
 /*
  * A copy: a message for all hosts that came by multicast. It is stored as the message that the
  * parent in the tree would send; nothing else follows from it. It carries neither credit nor
- * acknowledgment, and proves to nobody that its source is alive. A copy that cannot be used is
- * counted and dropped, without an answer: what it says comes along the tree, too.
+ * acknowledgment, and does not prove that its source is alive. A copy that cannot be used is
+ * counted and dropped, without an answer: its payload comes along the tree, too.
  *
  * Everything here is called under the group's lock.
  */

@@ -6,13 +6,13 @@
 #include "reduce.h"
 #include "wire.h"
 
-/* Masks have one bit for each number that the core knows. */
+/* Masks have one bit for each number that the core supports. */
 #define MASK_BITS	64
 
-/* The MACs that coll_wire_derive() knows */
+/* The MACs that coll_wire_derive() supports */
 #define DESCRIPTOR_MACS	(BIT_ULL(COLLSOCK_MAC_SIPHASH) | BIT_ULL(COLLSOCK_MAC_NH_SIPHASH))
 
-/* What an operation has for each rank unless the request says more: two numbers */
+/* Bytes for each rank, unless the request asks for more: two numbers */
 #define DESCRIPTOR_BLOCK	16
 
 /* Vectors with a block for each rank may be longer than others, but have no more segments. */
@@ -29,7 +29,7 @@ static bool descriptor_complete_result(struct collsock_join *j)
 
 /**
  * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
- * @j: from user space; fields that the caller does not know are 0
+ * @j: from user space; fields that the caller does not have are 0
  *
  * Return: 0, -EINVAL, or -EOPNOTSUPP for unknown features. Context: any.
  */
@@ -215,7 +215,7 @@ static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_jo
 	descriptor_hash_field(chain, FIELD_DEGREE, j->degree);
 	descriptor_hash_field(chain, FIELD_MAC, j->mac);
 	descriptor_hash_field(chain, FIELD_DEGREES, j->degrees);
-	/* Kernels that do not know it have one limit for all. */
+	/* Kernels without this field have one limit for all vectors. */
 	descriptor_hash_field(chain, FIELD_MAX_RESULT_BYTES, j->max_result_bytes - j->max_bytes);
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
 		descriptor_hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);

@@ -3,7 +3,7 @@
  * The group descriptor holds everything that determines a schedule, so that all hosts
  * decide alike. It is JOIN's request with the defaults filled in. Every packet carries its
  * hash. The hash covers the number and value of each field that is not 0, so that hosts
- * agree even if one knows more fields than the other; and the tables as they are in memory,
+ * agree even if one has more fields than the other; and the tables as they are in memory,
  * so hosts of different byte order are never in one group.
  */
 #ifndef COLL_CORE_DESCRIPTOR_H

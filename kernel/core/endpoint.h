@@ -83,9 +83,9 @@ struct coll_early_packet {
 /**
  * struct coll_early_packets - table of fixed size: a later early packet may displace
  *	an earlier one
- * @seed: random, so that nobody knows which addresses share a set
+ * @seed: random, so that nobody can predict which addresses share a set
  * @entry: sets, hashed by the address that packets come from: a sender of many displaces
- *	those of few others. What is displaced costs the time until its next retransmission
+ *	those of few others. A displaced one costs the time until its next retransmission
  */
 struct coll_early_packets {
 	siphash_key_t			seed;

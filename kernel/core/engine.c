@@ -29,7 +29,7 @@ static void engine_toggle(struct coll_op *op, u32 lane, u32 edge)
 		op->lanes[lane].arrived[edge / 64] ^= 1ULL << (edge % 64);
 }
 
-/* Toggle the bit of an edge where lanes begin that have something of it, and where they end. */
+/* Toggle the bit of an edge where a range of lanes with bytes of it begins, and where it ends. */
 static void engine_mark_lanes(struct coll_op *op, u32 edge, const struct coll_extent *e)
 {
 	struct coll_span lanes[2];
@@ -42,8 +42,8 @@ static void engine_mark_lanes(struct coll_op *op, u32 edge, const struct coll_ex
 }
 
 /*
- * Messages with nothing in them are not awaited: as if they had arrived. There may be more than
- * a thousand lanes, so they are gone through once for all edges.
+ * Empty messages are not awaited: mark them as arrived. There may be more than a thousand
+ * lanes, so one pass over the lanes serves all edges.
  */
 static void engine_skip_empty(struct coll_op *op)
 {
@@ -69,8 +69,8 @@ static void engine_skip_empty(struct coll_op *op)
  * coll_engine_reset_lanes() - reset the lanes of an operation that has several, or is in parts
  * @op: being made
  *
- * Where no edge has nothing, because the one lane is the whole vector of all blocks, the caller
- * may reset that alone.
+ * If there is one lane, and it is the whole vector of all blocks, no message is empty, and the
+ * caller may reset that lane alone.
  */
 void coll_engine_reset_lanes(struct coll_op *op)
 {
@@ -101,13 +101,13 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 }
 
 /**
- * coll_engine_misses_host() - is this the first message that the operation misses of a host?
+ * coll_engine_misses_host() - is this the first message that the operation misses from a host?
  * @op: EARLY or RUNNING
  * @arrived: coll_engine_arrived()
  * @edge: the fold entry of the message
  *
- * Return: true if it is missing, and none of an earlier fold entry from the same host is. Context:
- * group lock held.
+ * Return: true if it is missing, and no message of an earlier fold entry with the same host is.
+ * Context: group lock held.
  */
 bool coll_engine_misses_host(const struct coll_op *op, const struct coll_arrived *arrived,
 			     u32 edge)
@@ -125,7 +125,7 @@ bool coll_engine_misses_host(const struct coll_op *op, const struct coll_arrived
 
 /* ---- rounds ---- */
 
-/* The payload that a message carries along a send edge. False if that is nothing. */
+/* Set the payload of a message along a send edge. False if it is empty. */
 static noinline bool engine_load(struct coll_op *op, const struct coll_lane *lane,
 				 const struct coll_edge *e, struct coll_message *m)
 {
@@ -229,8 +229,8 @@ static __always_inline void engine_complete(struct coll_op *op, u32 local, const
 }
 
 /*
- * Each rank has a result of its own. Not parts of the usual case, which would save registers for
- * these calls.
+ * Each rank has a result of its own. noinline, or the usual case would save registers for these
+ * calls.
  */
 static noinline void engine_answer_block(struct coll_op *op, u32 local)
 {
@@ -270,7 +270,7 @@ static void engine_answer_other(struct coll_op *op, u32 local)
 }
 
 /*
- * Hand over what a host has only received, if it is not being forwarded. Memory that has been
+ * Hand over a vector that was only received, if it is not being forwarded. Memory that has been
  * handed over is not written any more.
  */
 static bool engine_hand_over(struct coll_op *op, u32 local)
@@ -356,7 +356,7 @@ static inline bool engine_check_out(struct coll_op *op)
 	return true;
 }
 
-/* As check_out, but an event that finds others waiting for their turn leaves it to a turn. */
+/* As engine_check_out(), but left to a turn if lanes wait for theirs. */
 static inline bool engine_check_out_in_turn(struct coll_op *op)
 {
 	if (!coll_work_waits(op->group))
@@ -376,8 +376,8 @@ static bool engine_may_begin(const struct coll_op *op)
 /* ---- running ---- */
 
 /*
- * Fold in a round with a payload. False if the event has done what it may before: rounds of
- * barriers are cheap enough for one event to run them all.
+ * Fold in a round with a payload. False if the event has done what it may, which is not asked in
+ * barriers: their rounds are cheap enough for one event to run them all.
  */
 static inline bool engine_may_fold(struct coll_op *op, u32 index)
 {
@@ -450,7 +450,7 @@ static noinline bool engine_begin_lanes(struct coll_op *op, u64 now)
 	return done;
 }
 
-/* Its last message, or its last post, has completed an operation. */
+/* An operation is complete: count its last message, or its last post. */
 static void engine_note_last(struct coll_op *op, const struct coll_lane *lane)
 {
 	if (lane->last)
@@ -549,14 +549,14 @@ bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *
 		coll_locals_contribute(op, local, payload);
 	if (unlikely(op->result.bytes) && own->receives)
 		coll_result_take(op, local, token);
-	/* A payload that is still to be copied is the poster's. */
+	/* Not while its payload, which is in the poster's memory, is still to be copied. */
 	if (unlikely(!own->receives) && !coll_work_copies(op->group))
 		engine_answer(op, local, 0, COLLSOCK_NO_RANK);
 	if (engine_may_begin(op))
 		done = engine_begin(op, now);
 	else
 		done = engine_check_out_in_turn(op);
-	/* It began earlier by another rank or host, and only this post was missing. */
+	/* Another rank or host had begun it, and only this post was missing. */
 	if (done && (op->source != op->schedule->self || op->group->ranks.locals > 1))
 		rank->last++;
 	return done;
@@ -603,12 +603,12 @@ static void engine_forget_lane(struct coll_op *op, u32 index, bool received, u64
 }
 
 /**
- * coll_engine_settle_up() - what the downward phase sends has come
+ * coll_engine_settle_up() - the message of the downward phase has come
  * @op: begun; it has that phase
  * @lane: lane of the operation
  * @now: time in ns
  *
- * So what this host has sent up the tree has arrived, whatever was acknowledged.
+ * So all that this host has sent up the tree has arrived, acknowledged or not.
  */
 void coll_engine_settle_up(struct coll_op *op, u32 lane, u64 now)
 {

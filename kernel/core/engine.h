@@ -11,11 +11,11 @@
  *
  * A payload larger than a segment is processed in lanes, one for each segment. Each lane
  * runs the whole schedule on its segment. Lanes do not wait for each other. In a schedule of
- * parts the vector is divided into blocks, and an edge has of a lane what is in its blocks. A
- * place-only schedule has no register that is folded: what it moves goes directly into one
- * vector, of which a lane is a range. What an edge has of a lane may be nothing: then no message
- * is sent or awaited. A lane that has done what the event may do (work.h) remembers how far it
- * got, and waits for its turn.
+ * parts the vector is divided into blocks, and a message has those bytes of the lane that are in
+ * the blocks of its edge. A place-only schedule folds no register: messages go directly into one
+ * vector, of which a lane is a range. If a message would be empty, none is sent or awaited. If
+ * an event has done what it may (work.h), the lane remembers how far it got, and waits for its
+ * turn.
  *
  * Everything here is called under the group's lock. Rounds advance only in an event
  * context (env.h): coll_env_round() watches it.

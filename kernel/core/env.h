@@ -104,7 +104,7 @@ void coll_env_multicast(struct coll_group *g, struct coll_packet *packet);
 
 /**
  * coll_env_run_soon() - ask for coll_group_run() soon, after the present event
- * @g: the group. It may ask again before that; one call is enough
+ * @g: the group, which may ask several times before one call
  */
 void coll_env_run_soon(struct coll_group *g);
 
@@ -149,9 +149,9 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
  * @payload: of this post; NULL: the memory is that for its result
  * @buffer: the core's; from then on it is where the platform looks for the result
  *
- * Return: what the post has for its payload or result, from then on the core's for the lifetime of
- * the group. NULL if @payload is elsewhere, or the platform has no such memory: then nothing has
- * changed.
+ * Return: the post's memory for its payload or result, which is the core's from then on, for the
+ * lifetime of the group. NULL, and nothing has changed, if @payload is elsewhere or the platform
+ * has no such memory.
  */
 u8 *coll_env_exchange(struct coll_group *g, u32 local, void *token, const void *payload,
 		      u8 *buffer);
@@ -177,11 +177,11 @@ struct coll_result {
 struct coll_result *coll_env_result_take(struct coll_group *g, u32 local, void *token, u32 bytes);
 
 /**
- * coll_env_result_share() - what coll_env_complete() has next for a rank need not be copied
+ * coll_env_result_share() - the next result that coll_env_complete() gives a rank is shared
  * @g: the group
  * @local: the rank
  * @token: of its post
- * @result: where it is
+ * @result: where it is; it need not be copied
  */
 void coll_env_result_share(struct coll_group *g, u32 local, void *token,
 			   struct coll_result *result);
@@ -273,7 +273,7 @@ enum coll_drop {
  * @g: the group
  * @source: index of the host that sent it
  * @destination: index of the host to which it was sent, or COLL_WIRE_ALL
- * @body: what it says
+ * @body: its contents
  * @drop: why
  */
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,

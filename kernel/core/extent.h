@@ -2,8 +2,8 @@
 /*
  * An extent: which bytes of a vector the message of an edge has in one lane. In a place-only
  * schedule the edge names blocks of hosts, modulo hosts; so these are one range of the vector, or
- * its beginning and its end. In a schedule of parts they are one range. Of these the message has
- * what is in the lane: nothing, one piece or two, the lower one first. Pure; any context.
+ * its beginning and its end. In a schedule of parts they are one range. The message has the bytes
+ * of these that are in the lane: none, one piece or two, the lower one first. Pure; any context.
  */
 #ifndef COLL_CORE_EXTENT_H
 #define COLL_CORE_EXTENT_H

@@ -132,7 +132,7 @@ static void failure_abort(struct coll_group *g, u64 latest)
 	}
 }
 
-/* Does it replace what we know? The lower limit wins, then the lower rank. */
+/* Does it replace the known failure? The lower limit wins, then the lower rank. */
 static bool failure_wins(const struct coll_group *g, const struct coll_failure *f)
 {
 	const struct coll_failure *known = &g->failure.what;
@@ -170,7 +170,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 		g->failure.settle_ns = now + g->timing.settle;
 		coll_deadline_arm(g, g->failure.settle_ns);
 	}
-	/* Other hosts wait for the report, but none for what is forgotten. */
+	/* Other hosts wait for the report, but for no message that is forgotten. */
 	failure_tell(g, now);
 	coll_window_forget(g, now);
 }
@@ -274,7 +274,7 @@ void coll_failure_recall(struct coll_group *g, const struct coll_peer *peer,
 
 /*
  * Does the death of this peer matter? Not if this host has left, waits for nothing and owes
- * only a goodbye: other hosts may still receive it. Nor if the peer has left and no
+ * only a goodbye: other hosts may still receive it. And not if the peer has left and no
  * operation waits for it.
  */
 static bool failure_is_missed(const struct coll_peer *peer)
@@ -288,7 +288,7 @@ static bool failure_is_missed(const struct coll_peer *peer)
 	return !g->ranks.leaving || g->window.running;
 }
 
-/* A host that its own filters keep from speaking blames itself: no other host can know. */
+/* A host whose own filters drop its packets blames itself: no other host can find that out. */
 static void failure_silent(struct coll_group *g, const struct coll_peer *peer, u64 now)
 {
 	if (coll_liveness_filtered(peer))
@@ -331,7 +331,7 @@ void coll_failure_blocked(struct coll_group *g, struct coll_peer *peer, u64 now)
 	coll_failure_end(g, COLL_REASON_SILENT, coll_ranks_lowest(g, peer->host), now);
 }
 
-/* Another host says that this one is silent: is it known here why? */
+/* Another host reports that this one is silent: is the reason known here? */
 static enum coll_reason failure_own_reason(const struct coll_group *g, enum coll_reason reason)
 {
 	const struct coll_peer *peer;

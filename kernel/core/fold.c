@@ -69,8 +69,8 @@ void coll_fold_receive(struct coll_op *op, u32 edge, const struct coll_body *bod
 /* ---- fold lists ---- */
 
 /*
- * A part of a fold list that is applied: what it does, to which bytes of its range. The operand is
- * folded with the value.
+ * A step in applying a fold list: an action, and the bytes that it concerns. The operand is folded
+ * with the value.
  */
 struct fold_step {
 	u8		*result;
@@ -162,7 +162,7 @@ static bool fold_entry(struct coll_op *op, u32 index, u32 edge)
 	return lane->at == range.bytes;
 }
 
-/* What the round does not fold into must be kept. */
+/* A register that the round may not fold into must be kept. */
 static void fold_keep_register(struct coll_op *op, u32 index, u32 reg)
 {
 	struct coll_extent range = coll_values_segment(op, index);

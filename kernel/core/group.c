@@ -34,7 +34,7 @@ int coll_group_join(struct coll_group *g, u32 rank)
 }
 
 /**
- * coll_group_self() - what COLLSOCK_SELF says of a rank of this host
+ * coll_group_self() - what COLLSOCK_SELF reports of a rank of this host
  * @g: the group
  * @local: which one
  * @s: all zero; the platform fills size, completion_bytes, id and nonce
@@ -84,7 +84,7 @@ void coll_group_notify_join(struct coll_group *g, u32 host, u64 now)
  * @local: which one of this host
  * @now: time in ns
  *
- * What it has posted completes, and the other hosts are notified.
+ * Operations that it has posted complete, and the other hosts are notified.
  *
  * Context: group lock held.
  */
@@ -114,11 +114,11 @@ void coll_group_end(struct coll_group *g, u64 now)
 }
 
 /**
- * coll_group_give_up() - what is under way has lasted too long after all ranks have left
+ * coll_group_give_up() - operations have lasted too long after all ranks have left
  * @g: the group
  * @now: time in ns
  *
- * It fails, here and on all other hosts, because a rank of this one has left.
+ * They fail, here and on all other hosts, because a rank of this one has left.
  *
  * Context: group lock held.
  */
@@ -319,8 +319,8 @@ static struct group_sender group_identify(struct coll_group *g, const struct col
 
 /*
  * Handle a packet whose prefix is new: the first of a host or of a connection, or the first
- * after its sender has heard of us. The connection is opened only after authentication. What is
- * for all hosts belongs to no connection, even where the index of this host stands for all.
+ * after its sender has heard of us. The connection is opened only after authentication. A packet
+ * for all hosts belongs to no connection, even where COLL_WIRE_ALL is the index of this host.
  */
 static noinline struct group_sender group_introduce(struct coll_group *g, const u8 *packet,
 						    u32 bytes, struct coll_body *body, u64 now)
@@ -438,14 +438,14 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 	       !(body->type == COLL_PACKET_GOODBYE && coll_group_settling(g));
 }
 
-/* A time-wait entry says goodbye without being asked for an acknowledgment. */
+/* The goodbye of a time-wait entry does not ask for an acknowledgment. */
 static void group_answer(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	if (body->number < COLL_NUMBER_TIMEWAIT)
 		coll_peer_repeat(peer, body, now);
 }
 
-/* Handle what is specific to packets that are no messages. */
+/* Handle a packet that is not a message. */
 static noinline void group_accept_other(struct coll_group *g, struct coll_peer *peer,
 					const struct coll_body *body, u64 now)
 {
@@ -466,7 +466,7 @@ static noinline void group_accept_other(struct coll_group *g, struct coll_peer *
 		coll_failure_receive_goodbye(g, peer, body, now);
 }
 
-/* Handle what is specific to the type of packet. Returns as group_store(). */
+/* Handle the part of a packet that depends on its type. Returns as group_store(). */
 static inline struct coll_op *group_accept_body(struct coll_group *g, struct coll_peer *peer,
 						const struct coll_body *body, u64 now)
 {
@@ -662,7 +662,7 @@ void coll_group_run(struct coll_group *g, u64 now)
 /**
  * coll_group_send_refused() - a filter of this host did not let a packet out
  * @g: the group
- * @host: where it was to go
+ * @host: its destination
  *
  * Context: group lock held.
  */
@@ -677,7 +677,7 @@ void coll_group_send_refused(struct coll_group *g, u32 host)
 /**
  * coll_group_send_congested() - a queue of this host is full
  * @g: the group
- * @host: where the packet was to go that met it
+ * @host: destination of the packet that found it full
  *
  * Context: group lock held.
  */
@@ -692,13 +692,13 @@ void coll_group_send_congested(struct coll_group *g, u32 host)
 /**
  * coll_group_receive_refused() - a filter of this host did not let a packet in
  * @g: the group
- * @source: the host that it says it is from; its address is that host's
+ * @source: host that the packet names as its source, and whose address it has
  * @packet: formed; its tag and destination are those of @g
  * @bytes: its length
  *
- * Of the packet nothing is believed but that a member sent it, and not to a former incarnation
- * of this host. One that came before says nothing: a stranger can repeat it in a way that the
- * filter refuses.
+ * Nothing of the packet is used but that a member sent it, and not to a former incarnation of
+ * this host. A repeated packet does not count: a stranger can repeat it so that the filter
+ * refuses it.
  *
  * Context: group lock held.
  */
@@ -719,8 +719,8 @@ void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *pack
 /* ---- deadlines ---- */
 
 /*
- * Limit of one timer callback besides what any event may do: peers that it checks. The other
- * peers that are due wait a moment.
+ * Peers that one timer callback checks, besides the limit of any event. Others that are due
+ * wait a moment.
  */
 #define EXPIRE_PEERS	64
 #define EXPIRE_PAUSE_NS	(100 * NSEC_PER_USEC)
@@ -744,9 +744,9 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 }
 
 /*
- * Will the peer be due soon, and is it one that has nothing to do until then? Often what it was to
- * do has been acknowledged meanwhile. Without a look at it now the timer would expire once more
- * only to find that out.
+ * Will the peer be due soon, with nothing to do until then? Often its message has been
+ * acknowledged meanwhile. Without a check now the timer would expire once more only to find that
+ * out.
  */
 static bool group_due_soon(const struct coll_peer *peer, u64 now)
 {
@@ -754,7 +754,7 @@ static bool group_due_soon(const struct coll_peer *peer, u64 now)
 	       list_empty(&peer->send.held);
 }
 
-/* Those that are due, or the first of them: then false. */
+/* Check the peers that are due. False if there are more than it may check. */
 static bool group_expire_peers(struct coll_group *g, u64 now)
 {
 	u32 left = EXPIRE_PEERS;
@@ -782,7 +782,7 @@ static bool group_expire_peers(struct coll_group *g, u64 now)
  *
  * Checks every peer. There are only those that the schedules name, a logarithm of the hosts
  * or a few for each child in a k-ary tree, at most COLL_MAX_PEERS; a heap cost more than it
- * saved. What is sent at once is limited, whatever falls due together.
+ * saved. However many peers fall due together, the amount sent at once is limited.
  *
  * Context: event context (env.h).
  */

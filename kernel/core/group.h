@@ -68,7 +68,7 @@ static inline bool coll_group_take_fold(struct coll_group *g, struct coll_fold *
 }
 
 /*
- * Of a rank that receives a shared result (coll_signature_shared()): must its next post
+ * Must the next post of a rank that receives a shared result (coll_signature_shared())
  * reserve memory for it? Not if another rank of this host has.
  */
 static inline bool coll_group_wants_result(const struct coll_group *g, u32 local)
@@ -84,15 +84,15 @@ void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 n
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
 				     u32 bytes, bool ce, u64 now);
 
-/* The same of a packet by multicast (coll_wire_is_multicast()). */
+/* The same for a packet by multicast (coll_wire_is_multicast()). */
 enum coll_refusal coll_group_receive_multicast(struct coll_group *g, const u8 *packet, u32 bytes,
 					       u64 now);
 
-/* The same of a packet of another version of the format (coll_wire_other_version()). */
+/* The same for a packet of another version of the format (coll_wire_other_version()). */
 enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,
 						   const u8 *packet, u32 bytes, u64 now);
 
-/* A filter of this host did not let a packet to @host out, or one of @source in. */
+/* A filter of this host did not let a packet to @host out, or one from @source in. */
 void coll_group_send_refused(struct coll_group *g, u32 host);
 void coll_group_send_congested(struct coll_group *g, u32 host);
 void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes);

@@ -137,7 +137,7 @@ static int group_build_slots(struct coll_group *g, const struct coll_needs *need
 	return err;
 }
 
-/* What multicast needs to know of the connection, if the group has it. */
+/* Reserve the state of multicast for a connection, if the group has multicast. */
 static int group_reserve_ahead(struct coll_group *g, u32 host)
 {
 	struct coll_ahead *a;
@@ -230,8 +230,8 @@ static int group_find_locals(struct coll_group *g)
 }
 
 /*
- * The order of blocks. A vector with one for each rank cannot be larger than any payload; in a
- * group that is too large for that the tables have no use.
+ * Build the order of blocks. A vector with one for each rank cannot exceed the largest result; if
+ * the group has too many ranks for that, the tables are not needed.
  */
 static int group_build_order(struct coll_group *g)
 {
@@ -276,7 +276,7 @@ static void group_free_multicast(struct coll_group *g)
 	memzero_explicit(&g->multicast.rx, sizeof(g->multicast.rx));
 }
 
-/* The least power of two that is not less */
+/* The least power of two that is not less than @n */
 static u32 group_round_up(u32 n)
 {
 	return n > 1 ? 1U << fls(n - 1) : 1;

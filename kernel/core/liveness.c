@@ -42,7 +42,7 @@ u64 coll_liveness_interval_ns(const struct coll_peer *peer)
 	return max_t(u64, interval, LEAST_INTERVAL_NS);
 }
 
-/* Count from here which of our packets filters of this host refuse. */
+/* From here on, count our packets that filters of this host refuse. */
 static void liveness_mark(struct coll_peer *peer)
 {
 	peer->live.first_number = peer->send.number;
@@ -99,7 +99,7 @@ bool coll_liveness_silent(const struct coll_peer *peer, u64 now)
  * coll_liveness_repeat() - a message is about to be sent again for the first time
  * @peer: the other side
  *
- * It may be heard, and yet receive nothing, as filters refuse that. Probes are not sent then.
+ * It may be heard while filters refuse our packets to it; then no probes are sent.
  *
  * Context: group lock held.
  */

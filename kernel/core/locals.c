@@ -139,7 +139,7 @@ static struct coll_fold locals_claim_next(struct coll_op *op, u32 local)
 	};
 }
 
-/* What is folded up to rank @local is complete. Go on with those after it that have contributed. */
+/* The fold up to rank @local is complete. Go on with ranks after it that have contributed. */
 static void locals_go_on(struct coll_op *op, u32 local)
 {
 	struct coll_local_post *post = op->locals.post;
@@ -174,7 +174,7 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 		return false;
 	v->buffer = with;
 	v->first = with;
-	/* As if it were copied: so the messages of a long one leave in turns, and in no burst. */
+	/* As if it were copied: so the messages of a long vector leave in turns, not in a burst. */
 	coll_work_do(op->group, op->layout.bytes * COLL_WORK_BYTE);
 	if (op->group->ranks.locals == 1 && post->receives && !op->layout.own_out) {
 		v->last = buffer;
@@ -183,7 +183,7 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 	return true;
 }
 
-/* A rank of several contributes to prefixes. */
+/* One of several ranks contributes to prefixes. */
 static void locals_contribute_prefix(struct coll_op *op, u32 local, const void *payload)
 {
 	coll_values_copy(op, coll_values_local(op, local), payload, op->layout.bytes);

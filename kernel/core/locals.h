@@ -3,7 +3,7 @@
  * The contributions of the ranks of this host to one operation: folded before its rounds begin,
  * small ones at once, large ones outside the group's lock.
  *
- * Everything else is called under the group's lock.
+ * Everything but coll_locals_fold() is called under the group's lock.
  */
 #ifndef COLL_CORE_LOCALS_H
 #define COLL_CORE_LOCALS_H

@@ -21,7 +21,7 @@ static bool menu_names(const struct coll_menu *menu, const struct coll_algorithm
 	return degree == menu_usual_degree(menu, a) || menu_has_degree(menu->degrees, degree);
 }
 
-/* What COLLSOCK_AUTO means, together with a degree; its degree is 0 if that is not another one */
+/* What COLLSOCK_AUTO means together with a degree; a degree of 0 leaves that one unchanged */
 static struct coll_choice menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree,
 					 enum coll_length length)
 {
@@ -44,7 +44,7 @@ static enum coll_length menu_length(const struct coll_menu *menu, u32 operation,
 	return bytes <= menu->medium_bytes[operation] ? COLL_MEDIUM : COLL_LONG;
 }
 
-/* What posts may name if the request names no algorithms for them */
+/* The algorithms that posts may name if the request names none */
 static u64 menu_usual_algorithms(void)
 {
 	u64 algorithms = ~0ULL;
@@ -57,8 +57,8 @@ static u64 menu_usual_algorithms(void)
 }
 
 /*
- * Is it what COLLSOCK_AUTO means for an operation, together with a degree? A post that names none
- * gets the usual one, whatever that is. A post that names one gets an algorithm that has it.
+ * Is it what COLLSOCK_AUTO means for an operation, together with a degree? A post that names no
+ * degree gets the usual one. A post that names one gets an algorithm that has it.
  */
 static bool menu_chooses(const struct coll_menu *menu, u32 operation,
 			 const struct coll_algorithm *a, u32 degree, enum coll_length length)
@@ -72,7 +72,7 @@ static bool menu_chooses(const struct coll_menu *menu, u32 operation,
 	       degree == (usual.degree ?: menu_usual_degree(menu, a));
 }
 
-/* Is it that for some operation with some vector? */
+/* Is it what COLLSOCK_AUTO means for some operation with some vector? */
 static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
 {
 	u32 i, length;
@@ -148,7 +148,7 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 	return 0;
 }
 
-/* Of an operation, in a group with vectors of up to @max_bytes */
+/* Set which vectors of an operation are long, in a group with vectors of up to @max_bytes. */
 static void menu_init_medium(struct coll_menu *menu, u32 operation, u32 max_bytes)
 {
 	u32 medium = coll_operation_medium(operation, menu->hosts);
@@ -156,7 +156,7 @@ static void menu_init_medium(struct coll_menu *menu, u32 operation, u32 max_byte
 	menu->medium_bytes[operation] = medium < max_bytes ? medium : COLL_NEVER_LONG;
 }
 
-/* Of an operation: what posts get that name no degree */
+/* Set what posts of an operation get that name no degree. */
 static void menu_init_usual(struct coll_menu *menu, u32 operation)
 {
 	struct collsock_post post = { .operation = operation };
@@ -174,8 +174,8 @@ static void menu_init_usual(struct coll_menu *menu, u32 operation)
  * coll_menu_scatter() - the ranks of the group are not placed on hosts in their order
  * @menu: of the group
  *
- * Posts of operations that want that are refused, on all hosts alike, and nothing is reserved
- * for these.
+ * Posts of operations that need that order are refused on all hosts, and nothing is reserved
+ * for these operations.
  */
 void coll_menu_scatter(struct coll_menu *menu)
 {
@@ -217,7 +217,7 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 
 /* ---- requests to join ---- */
 
-/* Is there something that posts get which name neither an algorithm nor a degree? */
+/* Is there a choice for posts that name neither an algorithm nor a degree? */
 static bool menu_has_usual(const struct coll_menu *menu, u32 operation)
 {
 	return menu->usual[operation][COLLSOCK_AUTO].algorithm &&

@@ -14,14 +14,14 @@
  * @algorithms: algorithms that posts may name, a bit each
  * @degrees: degrees that posts may name, COLLSOCK_DEGREE() each
  * @hosts: of the group
- * @multicast: it has multicast: what all are to have is sent once
+ * @multicast: it has multicast: data for all hosts is sent once
  * @scattered: its ranks are not placed on hosts in their order: it has no prefixes
  * @degree: of algorithms where a post names none; 0: the usual one of each
  * @automatic: what COLLSOCK_AUTO means, by operation; COLLSOCK_AUTO: what the operation
  *	chooses
- * @usual: what a post gets that names no degree, by its operation and its algorithm, which may
+ * @usual: choice for posts that name no degree, by their operation and their algorithm, which may
  *	be COLLSOCK_AUTO; no algorithm: posts may not name that one
- * @usual_short: what a post with a short vector gets that names neither, by its operation
+ * @usual_short: choice for posts with a short vector that name neither, by their operation
  * @usual_long: likewise with a long one, if there are any
  * @short_bytes: the longest vector that is short
  * @medium_bytes: the longest one that is not long, by operation; COLL_NEVER_LONG if the group has
@@ -71,7 +71,7 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule *scratch,
 		   struct coll_needs *needs);
 
-/* What a post gets that names no algorithm and no degree, with a vector of @bytes */
+/* The choice for a post that names no algorithm and no degree, with a vector of @bytes */
 static inline const struct coll_choice *coll_menu_automatic(const struct coll_menu *menu,
 							    u32 operation, u32 bytes)
 {

@@ -27,8 +27,8 @@ void coll_multicast_init(struct coll_group *g)
 /* ---- sending ---- */
 
 /*
- * Is it worth it? If no host reports that it receives what is sent to all, it is tried after
- * pauses that double.
+ * Is multicast worth trying? If no host reports that it receives copies, it is tried after pauses
+ * that double.
  */
 static bool multicast_is_useful(struct coll_multicast *mc)
 {
@@ -114,7 +114,7 @@ static bool multicast_transmit(struct coll_group *g, const struct coll_message *
 	return true;
 }
 
-/* The source is about to send a segment along its first edge: it sends it to all, if it may. */
+/* The source is about to send a segment along its first edge: send it to all first, if it may. */
 static noinline bool multicast_try(struct coll_op *op, const struct coll_message *m, u64 now)
 {
 	struct coll_multicast *mc = &op->group->multicast;
@@ -150,7 +150,7 @@ void coll_multicast_send(struct coll_op *op, u32 lane, u32 edge, struct coll_pee
 /* ---- receiving ---- */
 
 /**
- * coll_multicast_hear() - process what a packet says about multicast
+ * coll_multicast_hear() - process a packet's report about multicast
  * @peer: its sender
  * @body: authenticated, not repeated
  */
@@ -175,8 +175,8 @@ void coll_multicast_hear(struct coll_peer *peer, const struct coll_body *body)
  * @body: the message, which did not come by multicast before
  * @now: time in ns
  *
- * From those below comes whether multicast reaches hosts there. From the parent comes what
- * did not come by multicast, and the epoch of the source.
+ * Messages of hosts below report whether multicast reaches hosts there. That of the parent had
+ * not come by multicast, and carries the epoch of the source.
  */
 void coll_multicast_stored(struct coll_op *op, struct coll_peer *peer, u32 edge,
 			   const struct coll_body *body, u64 now)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Multicast ahead of the tree (struct coll_multicast). The source of a downward phase sends each
- * segment once to all, besides along its edges, and a receiver takes that for the message of its
- * parent. The tree stays authoritative: what nobody has acknowledged is sent along its edges
- * (ahead.h).
+ * segment once to all, besides along its edges, and a receiver treats that as the message of its
+ * parent. The tree stays authoritative: messages that are not acknowledged are sent along its
+ * edges (ahead.h).
  *
- * A receiver believes a source only with its epoch, which is passed down the tree, by packets
- * that name the incarnations of both ends: so no packet of a former life is taken for one of
- * this. Whether multicast works is found out by use: hosts report whether the latest message for
- * all came so, and a source to which none reports pauses.
+ * A receiver accepts packets of a source only with its epoch, which is passed down the tree, by
+ * packets that name the incarnations of both ends: so no packet of a former incarnation is
+ * accepted. Whether multicast works is found out by use: hosts report whether the latest message
+ * for all came by multicast, and a source that gets no report pauses.
  *
  * Everything here is called under the group's lock, in a group with multicast.
  */

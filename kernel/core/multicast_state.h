@@ -12,8 +12,8 @@
  * struct coll_ahead - what multicast has carried along the edges of one connection
  * @messages: to the other side, which may have them already: not sent yet, oldest first
  *	(coll_peer_send_state.ahead counts them)
- * @told: epoch that the other side was told last
- * @tells: how often
+ * @told: epoch that was last sent to the other side
+ * @tells: how often (COLL_AHEAD_TELLS)
  * @receives: the other side has reported that the latest message for all came by multicast
  * @has: latest position that the other side has acknowledged
  * @got: latest position of what came along the edge from the other side; it is acknowledged if
@@ -29,7 +29,7 @@ struct coll_ahead {
 };
 
 /**
- * struct coll_multicast_host - what multicast needs to know of a host
+ * struct coll_multicast_host - state of multicast for a host
  * @epoch: of what it sends to all; 0: not known
  * @ahead: of the connection to it; NULL if there cannot be one
  */
@@ -45,10 +45,10 @@ struct coll_multicast_host {
  * @tx: direction of what this host sends to all
  * @rx: direction of what came last, authentic and with its epoch; all zero: nothing has
  * @copied: COLL_FLAG_COPIED if the latest message for all came by multicast
- * @useful: the latest one that this host was to send to all was sent by multicast
- * @silent: operations that were, since a host last reported that it receives them
+ * @useful: multicast is tried for the latest one that this host has to send to all
+ * @silent: operations for which it was, since a host last reported that it receives them
  * @skip: operations until it is tried again
- * @pause: how many these were at first
+ * @pause: initial value of @skip
  */
 struct coll_multicast {
 	struct coll_multicast_host	*host;

@@ -36,7 +36,7 @@ static struct coll_choice operation_choose_barrier(u32 hosts, u32 degree, enum c
 	return (struct coll_choice) { .algorithm = COLLSOCK_DISSEMINATION };
 }
 
-/* A degree that somebody selects is for other operations than those of trees. */
+/* A degree that is selected is for algorithms other than trees. */
 static bool operation_has_kary(u32 hosts, u32 degree)
 {
 	return !degree && hosts <= COLLSOCK_MAX_KARY_HOSTS;
@@ -55,8 +55,8 @@ static bool operation_has_degree_4(u32 hosts)
 }
 
 /*
- * Three hosts exchange in one round. Four need more packets to halve up to 4,096 bytes. Of one host
- * more than a power of two, but for five, several segments are quicker in a tree.
+ * Three hosts exchange in one round. Four need more packets to halve up to 4,096 bytes. With one
+ * host more than a power of two, except five hosts, several segments are faster in a tree.
  */
 static u32 operation_medium_allreduce(u32 hosts)
 {
@@ -66,10 +66,10 @@ static u32 operation_medium_allreduce(u32 hosts)
 }
 
 /*
- * Dissemination would fold some contributions twice, and trees have twice the rounds. So has
- * halving, but with less than two vectors to send for each host, instead of one in each round, and
- * less than one to fold. Where one host hands in its whole vector, a binary tree is quicker. A
- * degree that somebody selects is for exchange.
+ * Dissemination would fold some contributions twice, and trees have twice the rounds. Halving has
+ * twice the rounds, too, but a host sends less than two vectors, instead of one in each round, and
+ * folds less than one. Where one host hands in its whole vector, a binary tree is faster. A degree
+ * that is selected is for exchange.
  */
 static struct coll_choice operation_choose_allreduce(u32 hosts, u32 degree, enum coll_length length)
 {
@@ -107,10 +107,10 @@ static u32 operation_medium_broadcast(u32 hosts)
 }
 
 /*
- * Trees of degree 4 are quicker than binomial ones: a message takes as long as some packets take to
- * send. In a binary tree a host sends each segment to two others, and segments of a long vector are
- * on their way at the same time at all heights. The numbers of hosts are those for which the
- * binomial tree is quicker all the same: by 5 %, long vectors of four hosts by 2 %.
+ * Trees of degree 4 are faster than binomial ones: a message travels as long as it takes to send
+ * several packets. In a binary tree a host sends each segment to two others, and segments of a long
+ * vector travel at all levels at once. With the numbers of hosts below, the binomial tree is faster
+ * nevertheless: by 5 %, for long vectors of four hosts by 2 %.
  */
 static struct coll_choice operation_choose_broadcast(u32 hosts, u32 degree, enum coll_length length)
 {
@@ -123,7 +123,7 @@ static struct coll_choice operation_choose_broadcast(u32 hosts, u32 degree, enum
 	return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
 }
 
-/* A binomial tree of a power of two is quicker with up to four segments. */
+/* A binomial tree of a power of two is faster with up to four segments. */
 static u32 operation_medium_reduce(u32 hosts)
 {
 	if (hosts == 4)
@@ -132,8 +132,8 @@ static u32 operation_medium_reduce(u32 hosts)
 }
 
 /*
- * As a broadcast, as long as folding does not count: then what a host with four children folds one
- * after the other takes longer than what the binomial tree has more of.
+ * As for a broadcast, as long as folding does not count. If it does, folding the messages of four
+ * children one after the other takes longer than the additional rounds of the binomial tree.
  */
 static struct coll_choice operation_choose_reduce(u32 hosts, u32 degree, enum coll_length length)
 {

@@ -78,13 +78,13 @@ struct coll_operation {
 /* By number; unused numbers have all-zero rows. */
 extern const struct coll_operation coll_operations[COLL_MAX_OPERATIONS];
 
-/* Has it a block for each rank, and only moves these? Such a vector may be longer than others. */
+/* Does it only move blocks, one for each rank? Such a vector may be longer than others. */
 static inline bool coll_operation_moves(u32 operation)
 {
 	return coll_operations[operation].blocks && !coll_operations[operation].reduces;
 }
 
-/* The longest vector that is short: folding it takes less time than what that saves. */
+/* The longest vector that is short: the rounds saved cost more time than folding it. */
 static inline u32 coll_operation_short(u32 hosts)
 {
 	return hosts <= 4 ? 512 : 128;
@@ -126,8 +126,8 @@ static inline bool coll_operation_contributes(u32 operation, bool root)
 
 /*
  * With multicast: does a tree, up which all is gathered, save rounds and messages? If all receive
- * the same. Two hosts exchange in one round. Of a tree one host would fold several vectors in each
- * round.
+ * the same. But two hosts exchange in one round, and folding several longer vectors in each round
+ * takes a host of a tree too long.
  */
 static inline bool coll_operation_gathers(u32 operation, u32 hosts, enum coll_length length)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The size of packets that the path to a host takes. Reports of routers are not believed
- * (anyone can forge them), so it is found out from what gets lost: if long packets do and
- * short ones do not, long ones may be fragmented from then on.
+ * The size of packets that the path to a host carries. Reports of routers are not trusted,
+ * as anyone can forge them. Instead, if long packets get lost and short ones do not, long
+ * ones may be fragmented from then on.
  *
  * Everything here is called under the group's lock.
  */

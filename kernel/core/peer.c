@@ -26,7 +26,7 @@ static inline struct coll_blank peer_begin(struct coll_peer *peer, u32 bytes)
 	return coll_env_packet(peer->group, bytes);
 }
 
-/* What all packets to it carry, whatever their type */
+/* Fill in the fields that packets of every type carry. */
 static inline void peer_body(const struct coll_peer *peer, struct coll_body *body)
 {
 	body->number = peer->send.number;
@@ -278,8 +278,8 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
  * @peer: destination
  * @now: time in ns
  *
- * If the first one must wait, so must all others, which are of the same operation or later
- * ones. What the event may not do any more waits for the next turn.
+ * If the first one must wait, all others must, which are of the same operation or later
+ * ones. If the event has done what it may, the rest waits for the next turn.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
@@ -300,8 +300,8 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 #define REPAIRS_AT_ONCE	2
 
 /*
- * Send lost messages again, the oldest first, as many as the window allows but @most. What
- * the event may not do any more waits for a time-out.
+ * Send lost messages again, the oldest first, as many as the window allows, but at most
+ * @most. If the event has done what it may, the rest waits for a time-out.
  */
 static void peer_repair(struct coll_peer *peer, u32 most, u64 now)
 {
@@ -418,9 +418,9 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 }
 
 /*
- * Of a message that was sent several times, the first and the latest packet are known: it
- * is acknowledged even if the path is longer than the time-out, and its packet says how
- * long it took. False if the first packet is not acknowledged either.
+ * The first and the latest packet of a message that was sent several times are known: so it
+ * is acknowledged, and gives a sample, even if the path is longer than the time-out. False if
+ * the first packet is not acknowledged either.
  */
 static noinline bool peer_sample_first(struct coll_peer *peer, const struct coll_message *m,
 				       const struct coll_body *body, u64 now)
@@ -503,7 +503,7 @@ void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 		peer_refill(peer, arrived + 1, fresh, now);
 }
 
-/* One of several messages that are sent again: what the event may not do, its own time-out does. */
+/* Send one of several messages again; if the event has done what it may, its time-out does. */
 static void peer_repeat_more(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	if (coll_work_may_send(peer->group))
@@ -514,7 +514,7 @@ static void peer_repeat_more(struct coll_peer *peer, struct coll_message *m, u64
 
 /**
  * coll_peer_send_forced() - send again what was sent beyond the credit
- * @peer: the other side, which has told more
+ * @peer: the other side, which has reported more
  * @before: the credit before that
  * @now: time in ns
  */
@@ -531,10 +531,10 @@ void coll_peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 /**
  * coll_peer_send_again() - send again what was sent before the other side existed
  * @peer: the other side, which is heard for the first time and has not heard from this host
- * @notice: by a join notice, so what was sent before came too early
+ * @notice: by a join notice, so messages sent before came too early
  * @now: time in ns
  *
- * Otherwise what was sent just now has crossed its packet.
+ * Otherwise messages sent just now have crossed its packet.
  */
 void coll_peer_send_again(struct coll_peer *peer, bool notice, u64 now)
 {
@@ -611,8 +611,8 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /*
- * What multicast adds to a lone acknowledgment: whether it works, and the position, unless "done"
- * says the same.
+ * Add to a lone acknowledgment whether multicast works, and the position, unless "done" implies
+ * it.
  */
 static void peer_add_position(struct coll_peer *peer, struct coll_body *body,
 			      u8 payload[COLL_WIRE_POSITION])
@@ -697,7 +697,7 @@ static void peer_find_late(struct coll_peer *peer, u64 now)
 }
 
 /*
- * Retransmit what is due: of all that is late only the oldest, the rest as that is
+ * Retransmit what is due: of all late messages only the oldest, the others as that is
  * acknowledged. So a dead link gets a packet or two for each time-out, which grows.
  */
 static void peer_retransmit(struct coll_peer *peer, u64 now)

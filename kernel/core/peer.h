@@ -124,10 +124,10 @@ static inline bool coll_peer_hear(struct coll_peer *peer, const struct coll_body
  * @body: the message
  * @now: time in ns
  *
- * The first packet of a connection is acknowledged at once, since the other side does not
- * know yet that this host exists; so is a goodbye, which nothing follows. So is a message
- * that asks for it, since its sender may wait for that. Other acknowledgments wait for a
- * packet to be piggybacked on, until half a window is owed.
+ * The first packet of a connection is acknowledged at once, since the other side has not
+ * heard from this host yet; a goodbye, since nothing follows it; and a message that asks for
+ * it, since its sender may be waiting. Other acknowledgments wait for a packet to be
+ * piggybacked on, until half a window is owed.
  */
 static inline void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {

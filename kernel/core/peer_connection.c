@@ -54,8 +54,8 @@ void coll_peer_set_epoch(struct coll_peer *peer, u32 epoch)
  * @host: the other side
  * @now: time in ns
  *
- * What is known of the other side, and the numbers of packets, live as long as the group,
- * not as the connection.
+ * Packet numbers, and all that is known of the other side, last as long as the group, not
+ * only as long as the connection.
  */
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {

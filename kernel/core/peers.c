@@ -128,7 +128,7 @@ u64 coll_peers_release_idle(struct coll_group *g)
  * @g: the group
  * @now: time in ns
  *
- * What the event may not do any more waits for the next turn.
+ * If the event has done what it may, the rest waits for the next turn.
  *
  * Context: group lock held.
  */
@@ -155,7 +155,7 @@ void coll_peers_reopen(struct coll_group *g, u64 now)
  * @g: the group
  * @now: time in ns
  *
- * What the event may not do any more waits for the next turn.
+ * If the event has done what it may, the rest waits for the next turn.
  *
  * Context: group lock held.
  */

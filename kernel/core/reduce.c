@@ -189,8 +189,8 @@ static __always_inline void reduce_each_pair(const struct vectors *v, u32 bytes,
 }
 
 /*
- * Exact sums: the words of two numbers are added, the least significant one first; what was
- * special in one of them was in their sum; and the numbers that were added are counted.
+ * Exact sums: add the words of both, the least significant one first; combine the special values
+ * that either has met; and count the numbers that were added.
  */
 static void reduce_exact_element(u8 *result, const u8 *left, const u8 *right)
 {

@@ -78,7 +78,7 @@ static inline u32 coll_reduce_work(u8 type)
 	}
 }
 
-/* How much of a segment whole elements take */
+/* Bytes of a segment that whole elements fill */
 static inline u32 coll_reduce_segment(u8 type, u32 segment_bytes)
 {
 	u32 element = coll_type_bytes(type);
@@ -87,8 +87,8 @@ static inline u32 coll_reduce_segment(u8 type, u32 segment_bytes)
 }
 
 /*
- * How much of a segment whole elements of any type take, but for exact sums. Numbers fill it, pairs
- * of 6 and 12 bytes need not.
+ * Bytes of a segment that whole elements of any type fill, except exact sums. Numbers fill all of
+ * it, pairs of 6 and 12 bytes need not.
  */
 static inline u32 coll_reduce_least_segment(u32 segment_bytes)
 {

@@ -21,8 +21,8 @@ static u32 rtt_random(const struct coll_peer *peer, const struct coll_message *m
  * together.
  *
  * The first one begins with the latest acknowledgment of any message (RFC 6298, 5.3): if only
- * this one is lost, a gap tells, though a growing queue may make that late. But it is never
- * twice as long.
+ * this one is lost, a gap shows that, though late if a queue grows. But it is never twice as
+ * long.
  *
  * Return: time in ns. Context: group lock held.
  */

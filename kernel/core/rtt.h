@@ -14,8 +14,8 @@
 #define COLL_RTT_SAMPLE_EVERY	8
 
 /*
- * The greatest time-out. On a longer path it is two round trips: of a message sent more often
- * than once in a round trip, acknowledgments would name packets that nobody remembers.
+ * The greatest time-out. On a longer path it is two round trips: if a message were sent more
+ * often than once in a round trip, acknowledgments would name packets that are forgotten.
  */
 static inline u64 coll_rtt_ceiling(const struct coll_peer *peer)
 {

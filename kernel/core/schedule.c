@@ -38,7 +38,7 @@ static bool schedule_overlap(const struct coll_edge *a, const struct coll_edge *
 	       b->first_block < (u32)a->first_block + a->blocks;
 }
 
-/* Rule for fold entries of a schedule of parts: do they leave alone what was sent? */
+/* Rule for fold entries of a schedule of parts: do they leave sent bytes unchanged? */
 static bool schedule_part_ok(const struct coll_schedule *s, const struct coll_round *r,
 			     const struct coll_edge *e)
 {

@@ -24,19 +24,19 @@
  *
  * A schedule of parts (COLL_FORM_PARTS) folds a vector in blocks of elements, which are equally
  * long but for the last ones. It has one register, which changes in place: an entry folds a message
- * with the blocks that it names, or places it there, and none is self. What has been sent changes
- * only in a later round, and only where the host to which it was sent places something: that has
- * it then, and ignores a copy that is sent again.
+ * with the blocks that it names, or places it there, and none is self. Blocks that were sent change
+ * only in a later round, and only by placing a message from the host to which they were sent: that
+ * host has them then, and ignores a retransmission.
  *
  * A schedule of prefixes (COLL_FORM_PREFIXES) has one register, and a round receives at most one
  * message, which is of a lower host and folded on the left. So the messages, the last one on the
  * left, fold to what all hosts below contribute. The round with an entry PREFIX receives none;
  * there that is done, and folded with what each rank of the host needs of it (prefix.h).
  *
- * A schedule may have a downward phase: one host, the source, has all of what the others are to
- * have, and from one round on every send edge sends that, and every other host has one fold entry,
- * PLACE, that receives it from its parent. So what the source sends to all at once is what each
- * of these entries places.
+ * A schedule may have a downward phase: one host, the source, has all that the others are to
+ * receive, and from some round on every send edge sends that, and every other host has one fold
+ * entry, PLACE, that receives it from its parent. So a copy that the source sends to all at once
+ * can stand for the message of each of these entries.
  *
  * A message is identified at its receiver by (round, sender): no round has two receive
  * edges from one host, nor two send edges to one. Self occurs at most once for each

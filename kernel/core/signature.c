@@ -52,7 +52,7 @@ static bool signature_runs(const struct coll_group *g, const struct coll_signatu
 	return a && coll_menu_offers(&g->plan.menu, a, sig->degree);
 }
 
-/* Of the vector of @bytes, how many a rank contributes */
+/* Bytes that a rank contributes to a vector of @bytes */
 static inline u32 signature_contributed(const struct coll_operation *operation,
 					const struct coll_signature *sig, u32 rank, u32 bytes)
 {
@@ -83,7 +83,7 @@ u32 coll_signature_result_bytes(const struct coll_group *g, u32 local,
 }
 
 /**
- * coll_signature_shared() - how long a result is that ranks of this host share
+ * coll_signature_shared() - length of a result that ranks of this host share
  * @g: the group
  * @sig: valid in this group
  *

@@ -36,8 +36,8 @@ static inline bool coll_signature_receives(const struct coll_signature *sig, u32
 }
 
 /*
- * Is the whole vector, as the rank contributes or receives it, in another order than the core
- * has it in (order.h)? Then the platform changes that. The bytes of a block, or 0.
+ * If ranks contribute or receive whole vectors in another order than the core's (order.h), which
+ * the platform then changes: the bytes of a block; else 0.
  */
 static inline u32 coll_signature_reordered(const struct coll_group *g,
 					   const struct coll_signature *sig)

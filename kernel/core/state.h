@@ -22,7 +22,7 @@
 #define COLL_NOTHING_DONE	(~0ULL)
 
 #define COLL_MAX_SCHEDULES	32
-/* Of a group on one host: some loops over them count no work (work.h). */
+/* Peers of a group on one host: some loops over them count no work (work.h). */
 #define COLL_MAX_PEERS		512
 
 /* ---- the group ---- */
@@ -144,7 +144,7 @@ struct coll_window {
  * @cover_ns: when it was last sent, perhaps once more
  * @acknowledged: operations up to this one are complete at all hosts, and every host knows
  *	that or is about to
- * @floor_operation: the operation whose completion showed what @floor says
+ * @floor_operation: the operation whose completion revealed @floor
  * @floor: all hosts had completed operations up to this one
  * @common: highest operation that every host can store, as follows
  */
@@ -274,7 +274,7 @@ static inline struct coll_op *coll_group_slot(const struct coll_group *g, u64 nu
 	return &g->window.slots[number & g->window.mask];
 }
 
-/* Has the group a multicast address? */
+/* Does the group have a multicast address? */
 static inline bool coll_group_multicasts(const struct coll_group *g)
 {
 	return unlikely(g->multicast.host);

@@ -88,11 +88,11 @@ static enum coll_refusal timewait_answer(const struct coll_timewait *t, const u8
  * @answer: buffer for the answer, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * A message or goodbye gets an acknowledgment, and the goodbye with it; so does a
- * probe. The number of the answer follows from that of the packet: a packet that is
- * replayed gets the same answer, which its sender drops. Everything that is
- * acknowledged here was either stored before (its operation is complete) or
- * belongs to an operation that the goodbye ends.
+ * A message, a goodbye or a probe gets an acknowledgment, and the goodbye with it. The
+ * number of the answer follows from that of the packet: a replayed packet gets the same
+ * answer, which its sender drops. Every message that is acknowledged here was either
+ * stored before (its operation is complete) or belongs to an operation that the goodbye
+ * ends.
  *
  * Return: what was wrong with the packet. Context: any.
  */

@@ -6,8 +6,8 @@
  *
  * A long vector is not copied between the core and its platform. A post hands over the memory of
  * its payload, and gets other memory for its result: the last value is made there, unless it is
- * sent, as what was sent has to stay until it is acknowledged. What a host only receives is
- * received into the first value, and handed over in the same way.
+ * sent, as sent bytes must stay until they are acknowledged. A host that only receives does so
+ * into the first value, which is handed over in the same way.
  *
  * Everything here is called under the group's lock.
  */

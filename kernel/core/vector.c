@@ -53,8 +53,8 @@ static __always_inline vector vector_double_product(vector left, vector right)
 }
 
 /*
- * Of two zeros, and if one operand is NaN, the instruction gives the second one. So it takes
- * them in both orders: the sign of either zero makes the lesser one, and any NaN the minimum.
+ * With two zeros, or if one operand is NaN, the instruction returns the second one. So it is
+ * applied in both orders: the sign of either zero makes the lesser one, and any NaN the minimum.
  */
 static __always_inline vector vector_double_min(vector left, vector right)
 {

@@ -14,7 +14,7 @@
 
 #include "base.h"
 
-/* Bytes that instructions take together; fewer at the end are left to the caller. */
+/* Bytes that instructions process together; fewer at the end are left to the caller. */
 #define COLL_VECTOR_BYTES	16
 
 /* Bytes of a block, which is done or left to the caller as a whole */

@@ -17,7 +17,7 @@
 #define WORK_LANE		8
 #define WORK_PEER		128
 
-/* What one event may not check is checked after this time. */
+/* A check that exceeds what one event may do goes on after this time. */
 #define PAUSE_NS		(100 * NSEC_PER_USEC)
 
 /* ---- probing ---- */
@@ -119,9 +119,9 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 
 /*
  * Has the other side finished an operation in which this host waits for it? It cannot have
- * before we acknowledged its message: so another incarnation of this host did, which this
- * one succeeds. Or its operation was a different one; then it reports that when it is
- * probed about this one, unless it has left.
+ * before its message was acknowledged: so a former incarnation of this host did that. Or its
+ * operation was a different one; then it reports that when it is probed about this one,
+ * unless it has left.
  */
 static bool watch_is_late(const struct coll_peer *peer, u64 number)
 {

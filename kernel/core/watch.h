@@ -26,7 +26,7 @@ void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 		       const struct coll_body *body, u64 now);
 void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
-/* Has the other side, which an operation waits for, said where the chain of waits ends? */
+/* Has the other side, which an operation waits for, reported where the chain of waits ends? */
 bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wait *wait,
 		     u64 now);
 void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix,

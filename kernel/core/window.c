@@ -191,8 +191,8 @@ static void window_learn_credit(struct coll_group *g, u64 operation, u64 through
  * @g: the group
  * @now: time in ns
  *
- * What the event may not do any more waits for the next turn, and so do messages that waited
- * for those.
+ * If the event has done what it may, the rest waits for the next turn, and with it messages
+ * that may not be sent before.
  *
  * Context: group lock held.
  */

@@ -159,7 +159,7 @@ static inline void wire_mac_header(u64 v[4], const u8 *packet, u32 at)
 		wire_mac_word(v, wire_word(packet + at));
 }
 
-/* The MAC of a packet of any length and version, of which @state knows the first @at bytes. */
+/* The MAC of a packet of any length and version; @state covers its first @at bytes. */
 static noinline __be64 wire_mac_any(const u8 *packet, u32 bytes, const struct coll_mac *mac,
 				    const u64 state[4], u32 at)
 {
@@ -287,11 +287,11 @@ bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac 
 /* ---- distances ---- */
 
 /**
- * coll_wire_nearest() - what is told of a distance that does not fit into 16 bits
+ * coll_wire_nearest() - how a distance that does not fit into 16 bits is sent
  * @distance: from the operation
  *
  * "Done" and credit are never far from the operation that a packet is about: a window or
- * two. A host that must tell more than fits tells less, which is never wrong.
+ * two. If a distance does not fit, a lower one or none is sent, which is never wrong.
  */
 s64 coll_wire_nearest(s64 distance)
 {

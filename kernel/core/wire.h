@@ -18,8 +18,8 @@
  *
  * These are the same in every version of the format: the version itself, the two hosts,
  * the tag, and the MAC in the last 8 bytes, which is computed from the bytes and their
- * number alone. So a host can tell that another one speaks
- * another version, and that this one is a member (coll_wire_authentic_any()).
+ * number alone. So a host can find out that a packet is of another version, and that its
+ * sender is a member (coll_wire_authentic_any()).
  */
 #ifndef COLL_CORE_WIRE_H
 #define COLL_CORE_WIRE_H
@@ -63,9 +63,9 @@ static_assert(COLLSOCK_PACKET_HEADERS + COLLSOCK_MAX_SEGMENT == COLL_WIRE_MAX);
 enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 
 /*
- * Flags. Those in the lower byte say what follows the body, in the order of the bits. A
- * packet with one that is not known cannot be read. Those in the upper byte are remarks,
- * and one that is not known is ignored. Only a lone acknowledgment has a position.
+ * Flags. Those in the lower byte show what follows the body, in the order of the bits: a
+ * packet with an unknown one cannot be read. Those in the upper byte are remarks: unknown
+ * ones are ignored. Only a lone acknowledgment has a position.
  */
 #define COLL_FLAG_OPERANDS	0x0001
 #define COLL_FLAG_ACK		0x0002
@@ -78,15 +78,15 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 #define COLL_FLAGS_READABLE	(COLL_FLAG_OPERANDS | COLL_FLAG_ACK)
 
 /*
- * What a packet for all has in the place of the receiving host. No host of a group with multicast
- * has that index. One of a larger group may; a packet for all belongs to no connection of it.
+ * The index of the receiving host in a packet for all. No host of a group with multicast has it.
+ * One of a larger group may; a packet for all belongs to no connection of it.
  */
 #define COLL_WIRE_ALL		0xffff
 static_assert(COLLSOCK_MAX_MULTICAST_HOSTS < COLL_WIRE_ALL);
 
 /*
- * Packet numbers count from 1 and never begin again. A time-wait entry does not know how
- * far its group counted: this bit, and the number of the packet that it answers.
+ * Packet numbers count from 1 and never begin again. A time-wait entry, which has not kept
+ * the count of its group, sends this bit and the number of the packet that it answers.
  */
 #define COLL_NUMBER_TIMEWAIT	BIT_ULL(63)
 
@@ -357,12 +357,12 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 void coll_wire_seal(u8 *packet, u32 bytes, const struct coll_wire_side *side);
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
 
-/* The same of a packet of any version and direction. */
+/* The same for a packet of any version and direction. */
 bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac);
 
 /* ---- distances ---- */
 
-/* Too far from the operation to be told. */
+/* Too far from the operation to be sent */
 #define COLL_WIRE_NOT_TOLD	S16_MAX
 
 s64 coll_wire_nearest(s64 distance);
@@ -377,7 +377,7 @@ static inline __be16 coll_wire_distance(u64 to, u64 from)
 	return cpu_to_be16((u16)distance);
 }
 
-/* One before the first operation says nothing. */
+/* ~0, the one before the first operation, if the distance was not sent */
 static inline u64 coll_wire_from_distance(__be16 distance, u64 from)
 {
 	s16 value = be16_to_cpu(distance);
@@ -399,7 +399,7 @@ static inline u32 coll_wire_bytes(const struct coll_body *body)
 	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
 }
 
-/* What every packet has; returns the end of it. */
+/* Write the header, which every packet has; returns the end of it. */
 static __always_inline u8 *coll_wire_write_header(u8 *packet, const struct coll_wire_side *side,
 						  const struct coll_body *body, u16 flags)
 {
@@ -438,7 +438,7 @@ static inline u8 *coll_wire_write_ack(u8 *at, const struct coll_body *body)
 	return at + COLL_WIRE_ACK;
 }
 
-/* The payload, which may be in two pieces */
+/* Write the payload, which may be in two pieces; returns the end of it. */
 static __always_inline u8 *coll_wire_write_payload(u8 *at, const struct coll_body *body)
 {
 	u32 bytes = body->payload_bytes - body->rest;
@@ -452,7 +452,7 @@ static __always_inline u8 *coll_wire_write_payload(u8 *at, const struct coll_bod
 void coll_wire_finish_long(u8 *packet, u8 *end, const struct coll_wire_side *side,
 			   const struct coll_body *body);
 
-/* The payload and the MAC of a packet of which all up to @end is written */
+/* Write the payload and the MAC of a packet that is written up to @end. */
 static __always_inline void coll_wire_finish(u8 *packet, u8 *end,
 					     const struct coll_wire_side *side,
 					     const struct coll_body *body)
@@ -503,8 +503,8 @@ void coll_wire_write_position(u8 payload[COLL_WIRE_POSITION],
  */
 
 /*
- * How much of a packet there is at most that is no payload and no MAC: what
- * coll_wire_formed() and coll_wire_read_body() read.
+ * Bytes of a packet besides payload and MAC, at most: those that coll_wire_formed() and
+ * coll_wire_read_body() read.
  */
 #define COLL_WIRE_FORM	(COLL_WIRE_HEADER + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
@@ -559,11 +559,11 @@ static inline bool coll_wire_formed(const u8 *packet, u32 bytes)
 	}
 }
 
-/* Of what is not formed: is it a packet of another version, or of a later module? */
+/* Is a packet that is not formed one of another version, or of a later module? */
 bool coll_wire_other_version(const u8 *packet, u32 bytes);
 bool coll_wire_unknown(const u8 *packet, u32 bytes);
 
-/* Of a well-formed packet: did it come for all? */
+/* Is a well-formed packet for all hosts? */
 static inline bool coll_wire_is_multicast(const u8 *packet)
 {
 	return ((const struct coll_wire_header *)packet)->type == COLL_PACKET_MULTICAST;

@@ -24,7 +24,7 @@
 /* Bytes of a contribution that are copied while one element could be folded, at most */
 #define COLL_WORK_COPY		(COLLSOCK_MAX_PAYLOAD / COLL_WORK_UNIT)
 
-/* What one event may do: 16 completions without a result */
+/* How much one event may do: 16 completions without a result */
 #define COLL_WORK_MOST		(16 * COLL_WORK_COMPLETION)
 
 /* Amounts of the steps */
@@ -39,7 +39,7 @@
 #define COLL_WORK_CHECK		50	/* whether a message is late */
 #define COLL_WORK_REPORT	2500	/* for which listeners are sent a message */
 
-/* What waits for the next turn besides lanes */
+/* Work that waits for the next turn besides lanes */
 #define COLL_WORK_PEERS		0x1	/* messages that wait, credit that was refused */
 #define COLL_WORK_GOODBYES	0x2	/* goodbyes */
 #define COLL_WORK_MESSAGES	0x4	/* messages that nobody needs: to be forgotten */
@@ -71,7 +71,7 @@ static inline bool coll_work_may_look_ahead(const struct coll_group *g)
 
 /*
  * May messages be sent that waited for others? Not before those that nobody needs are
- * forgotten, as they may be such themselves.
+ * forgotten, as they may be among these.
  */
 static inline bool coll_work_may_send(const struct coll_group *g)
 {
