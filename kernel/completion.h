@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Completion slots hold the operations that a socket has posted and the completions that it
- * has not received. A socket has as many slots as its group's window, allocated when it
- * joins with buffers of max_bytes, so a completion cannot fail; for a result that is longer the
- * post has reserved memory (result.h). One more slot is for the failure of the group, which is
- * reported once.
+ * has not received. A socket has as many slots as its group's window, allocated when it joins
+ * with buffers of max_bytes, so a completion cannot fail; the post of an operation with a longer
+ * result reserves memory for it (shared_result.h). One more slot is for the failure of the
+ * group, which is reported once.
  *
  * States of a slot:
  *   FREE -> TAKEN	a post begins; its payload is copied into the slot
@@ -28,7 +28,7 @@
 #include <linux/rcuwait.h>
 
 #include "core/base.h"
-#include "result.h"
+#include "shared_result.h"
 
 enum coll_completion_state {
 	COLL_COMPLETION_FREE,
@@ -70,7 +70,7 @@ struct coll_completion {
 /* How an operation is posted */
 #define COLL_COMPLETION_CLAIMED	0x1	/* the caller will wait for it */
 #define COLL_COMPLETION_QUIET	0x2	/* success has no completion */
-#define COLL_COMPLETION_SHARED	0x4	/* its result is shared (result.h) */
+#define COLL_COMPLETION_SHARED	0x4	/* its result is shared (shared_result.h) */
 
 /**
  * struct coll_completions - the completion slots of one socket

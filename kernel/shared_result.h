@@ -3,8 +3,8 @@
  * Memory for results that are too long for the buffer of a completion slot. A post reserves it,
  * and it is charged to the group's user until the last rank of this host has read it.
  */
-#ifndef COLL_RESULT_H
-#define COLL_RESULT_H
+#ifndef COLL_SHARED_RESULT_H
+#define COLL_SHARED_RESULT_H
 
 #include <linux/atomic.h>
 #include <linux/refcount.h>

@@ -3,9 +3,9 @@
 #include <linux/slab.h>
 
 #include "netns.h"
-#include "result.h"
+#include "shared_result.h"
 
-static u64 result_charge(const struct coll_shared_result *result)
+static u64 shared_result_charge(const struct coll_shared_result *result)
 {
 	return sizeof(*result) + result->bytes;
 }
@@ -33,12 +33,12 @@ struct coll_shared_result *coll_shared_result_new(struct coll_net *cn, struct co
 	result->charged = charged;
 	result->bytes = bytes;
 	refcount_set(&result->references, 1);
-	err = coll_net_charge(cn, user, result_charge(result));
+	err = coll_net_charge(cn, user, shared_result_charge(result));
 	if (err) {
 		kfree(result);
 		return ERR_PTR(err);
 	}
-	atomic64_add(result_charge(result), charged);
+	atomic64_add(shared_result_charge(result), charged);
 	result->core.data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!result->core.data) {
 		coll_shared_result_put(result);
@@ -68,8 +68,8 @@ void coll_shared_result_put(struct coll_shared_result *result)
 {
 	if (!result || !refcount_dec_and_test(&result->references))
 		return;
-	atomic64_sub(result_charge(result), result->charged);
-	coll_net_uncharge(result->cn, result->user, result_charge(result));
+	atomic64_sub(shared_result_charge(result), result->charged);
+	coll_net_uncharge(result->cn, result->user, shared_result_charge(result));
 	kvfree(result->core.data);
 	kfree(result);
 }
