@@ -508,7 +508,7 @@ static inline int coll_bearer_address_all(struct coll_bearers *b, union coll_rou
 	int err = coll_bearer_address(b, route, skb, owner, self, everyone);
 
 	if (err >= 0 && !coll_eth_has(everyone))
-		coll_udp_unmark(skb);
+		coll_udp_multicast_clear_ecn(skb);
 	return err;
 }
 

@@ -245,7 +245,7 @@ static inline int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *
 	return renew;
 }
 
-void coll_udp_unmark(struct sk_buff *skb);
+void coll_udp_multicast_clear_ecn(struct sk_buff *skb);
 
 /* ---- receiving ---- */
 

@@ -12,15 +12,15 @@
 
 /* ---- the device ---- */
 
-static const struct net_device *multicast_device4(struct net *net,
-						  const struct collsock_member *self)
+static const struct net_device *udp_multicast_device4(struct net *net,
+						      const struct collsock_member *self)
 {
 	return __ip_dev_find(net, coll_udp_ipv4(self), false);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static const struct net_device *multicast_device6(struct net *net,
-						  const struct collsock_member *self)
+static const struct net_device *udp_multicast_device6(struct net *net,
+						      const struct collsock_member *self)
 {
 	struct net_device *dev;
 
@@ -31,16 +31,16 @@ static const struct net_device *multicast_device6(struct net *net,
 	return NULL;
 }
 #else
-static const struct net_device *multicast_device6(struct net *net,
-						  const struct collsock_member *self)
+static const struct net_device *udp_multicast_device6(struct net *net,
+						      const struct collsock_member *self)
 {
 	return NULL;
 }
 #endif
 
 /* 0, or why the device is none for the packets. */
-static int multicast_check_device(const struct net_device *dev, const struct sock *owner,
-				  u32 bytes)
+static int udp_multicast_check_device(const struct net_device *dev, const struct sock *owner,
+				      u32 bytes)
 {
 	if (!dev || !(dev->flags & IFF_MULTICAST) || dev->flags & IFF_LOOPBACK)
 		return -EADDRNOTAVAIL;
@@ -50,8 +50,8 @@ static int multicast_check_device(const struct net_device *dev, const struct soc
 }
 
 /* Index of the device that has the address of this host, or why there is none. */
-static int multicast_device(struct net *net, const struct sock *owner,
-			    const struct collsock_member *self, u32 bytes)
+static int udp_multicast_device(struct net *net, const struct sock *owner,
+				const struct collsock_member *self, u32 bytes)
 {
 	const struct net_device *dev;
 	int err;
@@ -59,9 +59,9 @@ static int multicast_device(struct net *net, const struct sock *owner,
 	bytes += sizeof(struct udphdr);
 	bytes += self->family == AF_INET ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 	rcu_read_lock();
-	dev = self->family == AF_INET ? multicast_device4(net, self) :
-					multicast_device6(net, self);
-	err = multicast_check_device(dev, owner, bytes);
+	dev = self->family == AF_INET ? udp_multicast_device4(net, self) :
+					udp_multicast_device6(net, self);
+	err = udp_multicast_check_device(dev, owner, bytes);
 	if (!err)
 		err = dev->ifindex;
 	rcu_read_unlock();
@@ -70,13 +70,13 @@ static int multicast_device(struct net *net, const struct sock *owner,
 
 /* ---- the address ---- */
 
-static int multicast_set(struct socket *sock, int level, int option, void *value, u32 bytes)
+static int udp_multicast_set(struct socket *sock, int level, int option, void *value, u32 bytes)
 {
 	return sock->ops->setsockopt(sock, level, option, KERNEL_SOCKPTR(value), bytes);
 }
 
 /* What the host itself sends does not come back. */
-static int multicast_join4(struct socket *sock, const struct collsock_member *everyone)
+static int udp_multicast_join4(struct socket *sock, const struct collsock_member *everyone)
 {
 	struct ip_mreqn request = {
 		.imr_multiaddr.s_addr	= coll_udp_ipv4(everyone),
@@ -84,11 +84,11 @@ static int multicast_join4(struct socket *sock, const struct collsock_member *ev
 	};
 	int loop = 0;
 
-	return multicast_set(sock, SOL_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) ?:
-	       multicast_set(sock, SOL_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request));
+	return udp_multicast_set(sock, SOL_IP, IP_MULTICAST_LOOP, &loop, sizeof(loop)) ?:
+	       udp_multicast_set(sock, SOL_IP, IP_ADD_MEMBERSHIP, &request, sizeof(request));
 }
 
-static int multicast_join6(struct socket *sock, const struct collsock_member *everyone)
+static int udp_multicast_join6(struct socket *sock, const struct collsock_member *everyone)
 {
 	struct ipv6_mreq request = {
 		.ipv6mr_multiaddr	= *coll_udp_ipv6(everyone),
@@ -96,8 +96,8 @@ static int multicast_join6(struct socket *sock, const struct collsock_member *ev
 	};
 	int loop = 0;
 
-	return multicast_set(sock, SOL_IPV6, IPV6_MULTICAST_LOOP, &loop, sizeof(loop)) ?:
-	       multicast_set(sock, SOL_IPV6, IPV6_ADD_MEMBERSHIP, &request, sizeof(request));
+	return udp_multicast_set(sock, SOL_IPV6, IPV6_MULTICAST_LOOP, &loop, sizeof(loop)) ?:
+	       udp_multicast_set(sock, SOL_IPV6, IPV6_ADD_MEMBERSHIP, &request, sizeof(request));
 }
 
 /**
@@ -115,13 +115,13 @@ int coll_udp_multicast(const struct coll_udp *udp, struct sock *owner,
 		       const struct collsock_member *self, u32 bytes,
 		       struct collsock_member *everyone)
 {
-	int err = multicast_device(udp->net, owner, self, bytes);
+	int err = udp_multicast_device(udp->net, owner, self, bytes);
 
 	if (err < 0)
 		return err;
 	everyone->scope_id = err;
-	err = self->family == AF_INET ? multicast_join4(owner->sk_socket, everyone) :
-					multicast_join6(owner->sk_socket, everyone);
+	err = self->family == AF_INET ? udp_multicast_join4(owner->sk_socket, everyone) :
+					udp_multicast_join6(owner->sk_socket, everyone);
 	/* It has just left. */
 	return err == -ENODEV ? -EADDRNOTAVAIL : err;
 }
@@ -129,14 +129,14 @@ int coll_udp_multicast(const struct coll_udp *udp, struct sock *owner,
 /* ---- packets ---- */
 
 /**
- * coll_udp_unmark() - routers are not to mark the packet instead of dropping it
+ * coll_udp_multicast_clear_ecn() - have routers drop the packet rather than mark it
  * @skb: addressed
  *
- * Nobody answers what goes to all, so its sender would not hear of a mark.
+ * No host answers a multicast packet, so its sender would not learn of a mark.
  *
  * Context: any.
  */
-void coll_udp_unmark(struct sk_buff *skb)
+void coll_udp_multicast_clear_ecn(struct sk_buff *skb)
 {
 	if (skb->protocol == htons(ETH_P_IP))
 		ip_hdr(skb)->tos &= ~INET_ECN_MASK;
