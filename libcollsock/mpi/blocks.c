@@ -74,24 +74,24 @@ bool cm_blocks_allgather(const struct cm_blocks *b, struct cm_comm *c, enum cm_c
 
 /* ---- blocks of different lengths ---- */
 
-static MPI_Count places_count(const struct cm_places *p, int rank)
+static MPI_Count blocks_count(const struct cm_places *p, int rank)
 {
 	return p->large ? ((const MPI_Count *)p->counts)[rank] : ((const int *)p->counts)[rank];
 }
 
-static MPI_Aint places_place(const struct cm_places *p, int rank)
+static MPI_Aint blocks_place(const struct cm_places *p, int rank)
 {
 	return p->large ? ((const MPI_Aint *)p->places)[rank] : ((const int *)p->places)[rank];
 }
 
 /* The largest count, or -1 if one is invalid */
-static MPI_Count places_largest(const struct cm_places *p, int ranks)
+static MPI_Count blocks_largest(const struct cm_places *p, int ranks)
 {
 	MPI_Count count, largest = 0;
 	int rank;
 
 	for (rank = 0; rank < ranks; rank++) {
-		count = places_count(p, rank);
+		count = blocks_count(p, rank);
 		if (count < 0)
 			return -1;
 		if (count > largest)
@@ -121,9 +121,9 @@ static struct cm_parts *blocks_part(const struct cm_places *p, struct cm_data *o
 	out->count = 0;
 	out->bytes = 0;
 	for (rank = 0; rank < ranks; rank++) {
-		parts->part[rank].count = places_count(p, rank);
+		parts->part[rank].count = blocks_count(p, rank);
 		parts->part[rank].bytes = parts->block / largest * parts->part[rank].count;
-		parts->part[rank].place = places_place(p, rank) * extent;
+		parts->part[rank].place = blocks_place(p, rank) * extent;
 		out->count += parts->part[rank].count;
 		out->bytes += parts->part[rank].bytes;
 	}
@@ -131,13 +131,13 @@ static struct cm_parts *blocks_part(const struct cm_places *p, struct cm_data *o
 }
 
 /* What this rank contributes, which must be as long as its part */
-static bool places_describe_own(struct cm_data *in, const struct cm_blocks *b,
-				const struct cm_places *p, int rank)
+static bool blocks_describe_own_part(struct cm_data *in, const struct cm_blocks *b,
+				     const struct cm_places *p, int rank)
 {
 	struct cm_data own;
 	MPI_Aint extent;
 
-	if (!cm_data_describe(&own, b->to, places_count(p, rank), b->to_type))
+	if (!cm_data_describe(&own, b->to, blocks_count(p, rank), b->to_type))
 		return false;
 	if (b->from != MPI_IN_PLACE)
 		return cm_data_describe(in, b->from, b->from_count, b->from_type) &&
@@ -145,7 +145,7 @@ static bool places_describe_own(struct cm_data *in, const struct cm_blocks *b,
 	*in = own;
 	if (cm_data_extent(in->datatype, &extent))
 		return false;
-	cm_data_move(in, places_place(p, rank) * extent);
+	cm_data_move(in, blocks_place(p, rank) * extent);
 	return true;
 }
 
@@ -169,8 +169,8 @@ bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *pla
 	if (!a.comm)
 		return false;
 	if (places->counts && places->places &&
-	    cm_data_describe(&out, b->to, places_largest(places, a.comm->size), b->to_type) &&
-	    places_describe_own(&in, b, places, a.comm->rank))
+	    cm_data_describe(&out, b->to, blocks_largest(places, a.comm->size), b->to_type) &&
+	    blocks_describe_own_part(&in, b, places, a.comm->rank))
 		obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
