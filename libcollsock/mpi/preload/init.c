@@ -69,7 +69,7 @@ static void init_check_library(void)
 	exit(2);
 }
 
-static int init(int *argc, char ***argv)
+static int init_plain(int *argc, char ***argv)
 {
 	int err;
 
@@ -87,6 +87,6 @@ static int init_thread(int *argc, char ***argv, int required, int *provided)
 	return err ? err : init_begin();
 }
 
-CM_EXPORT(Init, (int *argc, char ***argv), (argc, argv), init)
+CM_EXPORT(Init, (int *argc, char ***argv), (argc, argv), init_plain)
 CM_EXPORT(Init_thread, (int *argc, char ***argv, int required, int *provided),
 	  (argc, argv, required, provided), init_thread)
