@@ -83,10 +83,10 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u64 
 }
 
 /**
- * coll_event_group_failed() - send the event that operations beyond a limit cannot complete
+ * coll_event_group_failed() - send the event that operations beyond a failure limit fail
  * @gi: the group, with a new failure
  *
- * That the last rank of this host leaves is not an event.
+ * No event is sent when the last rank of this host leaves.
  *
  * Context: under the lock of the group.
  */
