@@ -171,8 +171,8 @@ static __always_inline void env_queue(struct coll_instance *gi, const union coll
 	}
 	if (trace_coll_packet_sent_enabled())
 		env_trace_sent(skb);
-	*gi->queue_end = skb;
-	gi->queue_end = &skb->next;
+	*gi->outbox.end = skb;
+	gi->outbox.end = &skb->next;
 }
 
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
@@ -316,10 +316,10 @@ void coll_env_writable(struct coll_group *g)
 	struct coll_instance *gi = coll_instance_of(g);
 
 	/* Most events make the group writable, and a thread rarely waits for that. */
-	while (unlikely(gi->awaiting)) {
-		struct coll_local_member *lm = gi->awaiting;
+	while (unlikely(gi->wakes.awaiting)) {
+		struct coll_local_member *lm = gi->wakes.awaiting;
 
-		gi->awaiting = lm->next_awaiting;
+		gi->wakes.awaiting = lm->next_awaiting;
 		lm->awaits_room = false;
 		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
 	}

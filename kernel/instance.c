@@ -57,11 +57,11 @@ static void instance_check_quiet(struct coll_instance *gi)
 /* The first of the local members to wake, which is not among them any more */
 static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
 {
-	struct coll_local_member *lm = gi->woken;
+	struct coll_local_member *lm = gi->wakes.first;
 
-	gi->woken = lm->next;
-	if (!gi->woken)
-		gi->woken_end = &gi->woken;
+	gi->wakes.first = lm->next;
+	if (!gi->wakes.first)
+		gi->wakes.end = &gi->wakes.first;
 	return lm;
 }
 
@@ -72,7 +72,7 @@ static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake, u32 *left)
 {
-	while (gi->woken && *left) {
+	while (gi->wakes.first && *left) {
 		struct coll_local_member *lm = instance_take_woken(gi);
 
 		*claimed_done = lm->claimed_done;
@@ -91,7 +91,7 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 		}
 	}
 	/* One that has ended has no sockets, and its turns have been cancelled. */
-	if (unlikely(gi->woken && !gi->ended))
+	if (unlikely(gi->wakes.first && !gi->ended))
 		coll_instance_queue(gi, COLL_TURN_REST);
 	return NULL;
 }
@@ -171,7 +171,7 @@ static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *que
 
 	for (;;) {
 		csk = instance_take_sleeper(gi, &claimed_done, &wake, &left);
-		more = gi->woken;
+		more = gi->wakes.first;
 		spin_unlock(&gi->lock);
 		if (queue)
 			instance_transmit(gi, queue);
@@ -199,15 +199,15 @@ static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *que
 void coll_instance_leave_bh_off(struct coll_instance *gi)
 	__releases(&gi->lock)
 {
-	struct sk_buff *queue = gi->queue;
+	struct sk_buff *queue = gi->outbox.first;
 
 	if (queue) {
-		gi->queue = NULL;
-		gi->queue_end = &gi->queue;
+		gi->outbox.first = NULL;
+		gi->outbox.end = &gi->outbox.first;
 	}
 	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);
-	if (gi->woken) {
+	if (gi->wakes.first) {
 		instance_wake(gi, queue);
 		return;
 	}
@@ -249,8 +249,8 @@ bool coll_instance_writable(struct coll_instance *gi, u32 local)
 	if (coll_group_writable(&gi->group, local))
 		return true;
 	if (!lm->awaits_room) {
-		lm->next_awaiting = gi->awaiting;
-		gi->awaiting = lm;
+		lm->next_awaiting = gi->wakes.awaiting;
+		gi->wakes.awaiting = lm;
 	}
 	lm->awaits_room = true;
 	return false;

@@ -67,9 +67,9 @@ struct sock;
  *	dropped requires a reference
  * @claimed_done: completion slots whose claimants are to be woken, one bit each
  * @wake: COLL_WAKE_*, for threads that sleep on the socket
- * @next: in coll_instance.woken, if one of these two is not 0
- * @awaits_room: a thread may sleep until the window has room: it is in @next_awaiting
- * @next_awaiting: in coll_instance.awaiting
+ * @next: in coll_instance.wakes, if one of these two is not 0
+ * @awaits_room: a thread may sleep until the window has room: it is in wakes.awaiting
+ * @next_awaiting: the next one there
  * @buffers: of its completion slots (coll_completions_give_buffers()); NULL before it joins
  */
 struct coll_local_member {
@@ -83,89 +83,117 @@ struct coll_local_member {
 };
 
 /**
- * struct coll_instance - a group on this host; protected by @lock unless noted
- * @group: the core's
- * @lookup: in the table by which packets find it
- * @copies: likewise packets by multicast, if it has multicast
+ * struct coll_instance_wakes - local members with threads to wake
+ * @first: those to wake when the event ends, in that order
+ * @end: where to link the next one
+ * @awaiting: those to wake when the window has room
+ */
+struct coll_instance_wakes {
+	struct coll_local_member	*first;
+	struct coll_local_member	**end;
+	struct coll_local_member	*awaiting;
+};
+
+/**
+ * struct coll_instance_outbox - packets of the current event, transmitted when it ends
+ * @first: linked by their next
+ * @end: where to link the next one
+ */
+struct coll_instance_outbox {
+	struct sk_buff	*first;
+	struct sk_buff	**end;
+};
+
+/**
+ * struct coll_instance - a group on this host
+ * @group: the core's; the first member, see coll_instance_of()
  * @lock: taken with bottom halves off
- * @local_members: one for each rank of this host; the pointer is constant
  * @sockets: number of local members with a socket
- * @woken: local members with threads to wake, in that order
- * @woken_end: where to link the next one
- * @awaiting: local members that are to be woken when the window has room
- * @turn: queued if @due is not 0
- * @due: COLL_TURN_*; atomic, as timers set it without the lock
+ * @wakes: local members with threads to wake
  * @now: time of the current event in ns
- * @queue: packets of the current event
- * @queue_end: where to link the next packet
+ * @outbox: packets of the current event
  * @ended: the instance is ENDED
  * @quiet: it is on the list of the tidying
- * @dropped: it was ended: it does not linger after its sockets are closed
+ * @dropped: the operator has ended it, or it lingered for twice linger_ms: once its sockets are
+ *	closed it ends without waiting
  * @overdue: it lingered for too long: incomplete operations have failed
- * @cn: namespace; constant, as are @owner to @everyone, @listens, @request, and @handle to @user
+ * @to_everyone: the route to @everyone
+ * @cn: the namespace
+ * @local_members: one for each rank of this host; the members themselves are under @lock
  * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
- * @everyone: where packets by multicast go, as a member, with the device
- * @to_everyone: the route of these; protected by @lock
- * @listens: for coll_bearer_unlisten(); 0: it does not listen
- * @forgery: forged packets; without the lock, like the next
- * @napi: the queues by which packets come
+ * @everyone: destination of multicast packets, as a member, with the device
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory, and of its user's; constant while it is JOINED or
- *	LINGERING
- * @results: what its shared results, and pages of its sockets, are charged besides
- * @refused: why it did not get memory, if a limit refused it
- * @timer: of the group's deadline
- * @linger: fires when it has lingered for too long
+ * @keyed: its key is not all zero
  * @handle: its number in coll_net.instances
  * @made_ns: time of creation
  * @uid: user that created it
  * @user: who is charged for it, see user.h
- * @uncounted: it is none of the user's groups any more; under the namespace's mutex
- * @keyed: its key is not all zero; constant
+ * @lookup: in the table by which packets find it
+ * @copies: likewise for multicast packets, if it listens
+ * @listens: for coll_bearer_unlisten(); 0: it does not listen
+ * @charge: its part of coll_net.memory and of its user's; constant while it is JOINED or
+ *	LINGERING
+ * @refused: why it did not get memory, if a limit refused it
+ * @uncounted: it is no longer counted as a group of its user
  * @link: in a list of instances to be freed
- * @quiet_node: in coll_net.quiet
+ * @turn: queued if @due is not 0
+ * @due: COLL_TURN_*
+ * @timer: of the group's deadline
+ * @linger: fires when it has lingered for too long
+ * @forgery: forged packets
+ * @napi: the queues by which packets come
+ * @results: bytes charged for shared results and for pages of its sockets, besides @charge
+ * @quiet_node: in coll_net.quiet; added when @quiet is set
  */
 struct coll_instance {
+	/* Under @lock, but for what the core declares constant in @group */
 	struct coll_group	group;
-	struct coll_lookup_entry	lookup;
-	struct coll_lookup_entry	copies;
-	spinlock_t		lock;	/* of most of what is here */
-	struct coll_local_member	*local_members;
+	spinlock_t		lock;	/* of this part */
 	u32			sockets;
-	struct coll_local_member	*woken;
-	struct coll_local_member	**woken_end;
-	struct coll_local_member	*awaiting;
-	struct coll_turn	turn;
-	atomic_t		due;
+	struct coll_instance_wakes	wakes;
 	u64			now;
-	struct sk_buff		*queue;
-	struct sk_buff		**queue_end;
+	struct coll_instance_outbox	outbox;
 	bool			ended;
 	bool			quiet;
 	bool			dropped;
 	bool			overdue;
+	union coll_route	to_everyone;
+
+	/* Constant from JOINED on */
 	struct coll_net		*cn;
+	struct coll_local_member	*local_members;
 	struct sock		*owner;
 	struct coll_members	*members;
 	struct collsock_member	everyone;
-	union coll_route	to_everyone;
-	u64			listens;
-	struct coll_forgery	forgery;
-	struct coll_napi	napi;
 	struct collsock_join	request;
-	u64			charge;
-	atomic64_t		results;
-	int			refused;
-	struct hrtimer		timer;
-	struct hrtimer		linger;
+	bool			keyed;
 	u32			handle;
+	u64			made_ns;
 	kuid_t			uid;
 	struct coll_user	*user;
+
+	/* Written under the namespace's mutex; read by packets under RCU */
+	struct coll_lookup_entry	lookup;
+	struct coll_lookup_entry	copies;
+
+	/* Written by JOIN while it is NEW, from then on under the namespace's mutex */
+	u64			listens;
+	u64			charge;
+	int			refused;
 	bool			uncounted;
-	bool			keyed;
-	u64			made_ns;
 	struct list_head	link;
+
+	/* The lock of a CPU's turns */
+	struct coll_turn	turn;
+
+	/* No lock: atomic, or with locks of their own */
+	atomic_t		due;
+	struct hrtimer		timer;
+	struct hrtimer		linger;
+	struct coll_forgery	forgery;
+	struct coll_napi	napi;
+	atomic64_t		results;
 	struct llist_node	quiet_node;
 };
 
@@ -233,8 +261,8 @@ static inline void coll_instance_wake(struct coll_instance *gi, struct coll_loca
 	lockdep_assert_held(&gi->lock);
 	if (!(lm->claimed_done | lm->wake)) {
 		lm->next = NULL;
-		*gi->woken_end = lm;
-		gi->woken_end = &lm->next;
+		*gi->wakes.end = lm;
+		gi->wakes.end = &lm->next;
 	}
 	lm->claimed_done |= claimed_done;
 	lm->wake |= wake;

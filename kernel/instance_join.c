@@ -141,8 +141,8 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 		return ERR_CAST(user);
 	}
 	gi->cn = cn;
-	gi->queue_end = &gi->queue;
-	gi->woken_end = &gi->woken;
+	gi->outbox.end = &gi->outbox.first;
+	gi->wakes.end = &gi->wakes.first;
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
 	gi->user = user;
