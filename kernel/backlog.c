@@ -7,10 +7,10 @@
 /* As many as IPsec itself queues, by default (net.core.netdev_max_backlog). */
 #define BACKLOG_PACKETS	1024
 
-/* Packets at a time; then others of softirq have their turn. */
+/* Packets in one run of the tasklet; then other softirqs have their turn. */
 #define BACKLOG_BUDGET	64
 
-/* Filters ask for the device that a packet came by: it stays as long as the packet waits. */
+/* Filters look at the device that a packet came by, so the packet holds it while it waits. */
 static void backlog_deliver(struct coll_backlog *backlog, struct sk_buff *skb)
 {
 	struct net_device *dev = skb->dev;
@@ -39,7 +39,7 @@ static void backlog_run(struct tasklet_struct *tasklet)
 /**
  * coll_backlog_init() - an empty backlog
  * @backlog: of a namespace
- * @deliver: what becomes of a packet
+ * @deliver: called for each packet
  */
 void coll_backlog_init(struct coll_backlog *backlog,
 		       void (*deliver)(struct coll_backlog *backlog, struct sk_buff *skb))
@@ -62,7 +62,7 @@ bool coll_backlog_add(struct coll_backlog *backlog, struct sk_buff *skb)
 {
 	if (skb_queue_len_lockless(&backlog->packets) >= BACKLOG_PACKETS)
 		return false;
-	/* The route that it came by may be valid under RCU only. */
+	/* The route that it came by may only be valid under RCU. */
 	skb_dst_drop(skb);
 	dev_hold(skb->dev);
 	skb_queue_tail(&backlog->packets, skb);

@@ -232,7 +232,7 @@ struct coll_bearer_device {
 /**
  * coll_bearer_next_device() - one of these devices
  * @b: of the namespace
- * @device: in: its ifindex is the least that is sought; out: the first from there on
+ * @device: in: its ifindex is where to begin; out: the first device from there on
  *
  * Return: is there any? Context: process.
  */
@@ -326,7 +326,7 @@ static inline int coll_bearer_socket(struct net *net, u16 family, struct socket 
 }
 
 /**
- * coll_bearer_localise() - complete by what only this host knows the members of a request
+ * coll_bearer_localise() - complete the members of a request with what only this host knows
  * @b: of the namespace
  * @members: of the group, complete but for that
  * @hosts: number of them
@@ -350,7 +350,7 @@ static inline int coll_bearer_localise(const struct coll_bearers *b,
  * @self: the member
  *
  * Return: 0; -EAFNOSUPPORT; -EADDRNOTAVAIL if it is not an address of this namespace; -EXDEV
- * if it is one of a part of it that groups cannot use. Context: process.
+ * if the address is in a part of the namespace that groups cannot use. Context: process.
  */
 static inline int coll_bearer_check_self(const struct coll_bearers *b,
 					 const struct collsock_member *self)
@@ -361,7 +361,7 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
 }
 
 /**
- * coll_bearer_check_owner() - can packets of this owner be that member's?
+ * coll_bearer_check_owner() - can this owner send that member's packets?
  * @b: of the namespace
  * @owner: of the packets
  * @self: the member, which coll_bearer_check_self() has accepted
@@ -400,13 +400,13 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 }
 
 /**
- * coll_bearer_multicast() - a group is to have a multicast address
+ * coll_bearer_multicast() - give a group a multicast address
  * @b: of the namespace; its mutex is not held
- * @owner: of the packets; what is needed for the address ends with it
+ * @owner: of the packets; over UDP it joins the address, and leaves it when it ends
  * @self: this host
  * @bytes: length of the largest packet, without the headers of the bearer
- * @everyone: this host as a member, with that address in the place of its own; out: as the scope
- *	id, the device by which packets to it come and go
+ * @everyone: this host as a member, with that address in the place of its own; out: its scope id
+ *	is the device by which packets to the address come and go
  *
  * Packets may come from now on. coll_bearer_listen() follows.
  *
@@ -423,7 +423,7 @@ static inline int coll_bearer_multicast(const struct coll_bearers *b, struct soc
 }
 
 /**
- * coll_bearer_listen() - packets to a multicast address are received from now on
+ * coll_bearer_listen() - start receiving packets to a multicast address
  * @b: of the namespace; its mutex is held
  * @everyone: from coll_bearer_multicast()
  * @device: out: for coll_bearer_unlisten()
@@ -436,15 +436,15 @@ static inline int coll_bearer_listen(struct coll_bearers *b,
 {
 	if (coll_eth_has(everyone))
 		return coll_eth_listen(&b->eth, everyone, device);
-	/* Its owner does. */
+	/* The group's owner has joined it. */
 	*device = everyone->scope_id;
 	return 0;
 }
 
 /**
- * coll_bearer_unlisten() - they are not received any more
+ * coll_bearer_unlisten() - stop receiving packets to a multicast address
  * @b: of the namespace; its mutex is held, or it ends
- * @everyone: as it was
+ * @everyone: as passed to coll_bearer_listen()
  * @device: from coll_bearer_listen()
  *
  * Context: process.
@@ -483,7 +483,7 @@ static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *
 	return coll_udp_address(&b->udp, &route->udp, skb, owner, self, to);
 }
 
-/* How long the look-up took that coll_bearer_address() tells of, if it is not -ENOBUFS; in us */
+/* Time in us of the look-up by coll_bearer_address(), unless that returned 0 or -ENOBUFS */
 static inline u32 coll_bearer_route_spent_us(const union coll_route *route)
 {
 	return route->udp.spent_us;
@@ -540,7 +540,7 @@ static inline const u8 *coll_bearer_written(const struct sk_buff *skb)
  * @skb: addressed; in no list
  *
  * Return: 0; -EPERM if a filter of this host refused it; NET_XMIT_DROP or NET_XMIT_CN if a
- * queue of this host is full; anything else is of no interest.
+ * queue of this host is full; the caller ignores anything else.
  * Context: BH disabled since the packet was addressed, no lock.
  */
 static inline int coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *skb)
@@ -590,11 +590,11 @@ static inline bool coll_bearer_is_marked(const struct sk_buff *skb)
 }
 
 /**
- * coll_bearer_accepts() - do the device and the filters of the owner accept a packet that came?
+ * coll_bearer_accepts() - do the device and the filters of the owner accept a received packet?
  * @owner: of the group that it is for
  * @skb: received
  *
- * Those are filters for IP. Over Ethernet a group has the device of its member.
+ * The filters are for IP only. Over Ethernet a group has the device of its member.
  *
  * Context: the receive hook.
  */

@@ -54,12 +54,12 @@ void coll_completions_free(struct coll_completions *slots)
 }
 
 /**
- * coll_completions_give_buffers() - the buffers belong to the group from now on
+ * coll_completions_give_buffers() - pass the buffers to the group
  * @slots: of the socket
  *
  * Operations of the group and slots exchange them, so none is freed before the group ends.
  *
- * Return: what is to be freed then, by kvfree(). Context: any.
+ * Return: the buffers, for kvfree() when the group ends. Context: any.
  */
 u8 *coll_completions_give_buffers(struct coll_completions *slots)
 {
@@ -70,7 +70,7 @@ u8 *coll_completions_give_buffers(struct coll_completions *slots)
 }
 
 /**
- * coll_completions_unshare() - the socket closes: nobody will read its results
+ * coll_completions_unshare() - drop the shared results of a socket that closes
  * @slots: of the socket
  *
  * Context: group lock held.
@@ -125,7 +125,7 @@ void coll_completion_report(struct coll_completions *slots, u32 error, u32 faile
  * @slots: of the socket
  * @ends: the one that is ending, which does not count
  *
- * Return: that of the next post if all have ended. Context: group lock held.
+ * Return: the number, or that of the next post if all have ended. Context: group lock held.
  */
 u64 coll_completions_first_under_way(const struct coll_completions *slots, u64 ends)
 {
@@ -191,7 +191,7 @@ struct coll_completion *coll_completion_claim_oldest(struct coll_completions *sl
 }
 
 /*
- * A quiet post that is under way will have no completion if it succeeds. It is, while the lock is
+ * A quiet post has no completion if it succeeds. It can be under way here, while the lock is
  * dropped to copy a long contribution.
  */
 static bool completion_may_be_claimed(const struct coll_completion *slot)
@@ -208,8 +208,8 @@ static bool completion_may_be_claimed(const struct coll_completion *slot)
  * @slots: of the socket
  * @cookie: of the post
  *
- * Operations that another call has claimed are skipped, and so are quiet ones that have not
- * failed. Of several with that cookie the one posted first is claimed.
+ * Skips operations that another call has claimed, and quiet ones that have not failed. Of
+ * several with that cookie the one posted first is claimed.
  *
  * Return: the slot, POSTED or DONE, or NULL. Context: group lock held.
  */

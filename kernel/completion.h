@@ -79,7 +79,7 @@ struct coll_completion {
  * @ended: latest serial number of a completion
  * @completed: all posts up to this serial number have ended
  * @page: where user space may see these numbers (page.h), or @own
- * @own: there, if user space has not mapped a page
+ * @own: @page until user space maps one
  * @buffers: buffers of all slots, until they belong to the group
  * @count: number of slots
  * @free: a bit for each slot that is FREE
@@ -128,7 +128,7 @@ static inline struct coll_completion *coll_completion_take(struct coll_completio
 	return &slots->slot[bit];
 }
 
-/* The slot has this memory for its result instead of any former one; takes over a reference. */
+/* Replace the slot's memory for a shared result. Takes over a reference on @result. */
 static inline void coll_completion_share(struct coll_completion *slot,
 					 struct coll_shared_result *result)
 {
@@ -221,9 +221,9 @@ static inline void coll_completion_unpost(struct coll_completions *slots,
 u64 coll_completions_first_under_way(const struct coll_completions *slots, u64 ends);
 
 /*
- * The post with this number ends: tell who looks at the page. Returns its number as an end.
- * Numbers of posts that are under way can be any distance apart: those to a group that has failed
- * end at once.
+ * The post with this number ends: publish that in the page. Returns the serial number of the
+ * completion. Numbers of posts under way can be any distance apart, as posts to a group that has
+ * failed end at once.
  */
 static inline u64 coll_completion_count(struct coll_completions *slots, u64 number)
 {
@@ -234,7 +234,7 @@ static inline u64 coll_completion_count(struct coll_completions *slots, u64 numb
 		slots->completed = number;
 	else
 		slots->completed = coll_completions_first_under_way(slots, number) - 1;
-	/* A call of who sees these numbers finds the completion, as it needs the group's lock. */
+	/* A call after reading these numbers finds the completion: it takes the group's lock. */
 	WRITE_ONCE(page->posted, slots->posted);
 	smp_wmb();	/* a reader that sees this end sees that it was posted */
 	WRITE_ONCE(page->ended, slots->ended);
@@ -311,7 +311,7 @@ int coll_completion_sleep(struct coll_completion *slot, long timeout);
  * coll_completion_has_sleeper() - must the claimant of an operation that has ended be woken?
  * @slot: claimed, and DONE just now
  *
- * One that spins, or has posted the last message itself, sees DONE without that.
+ * A claimant that spins, or that has posted the last message itself, sees DONE anyway.
  *
  * Context: group lock held.
  */

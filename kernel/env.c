@@ -2,7 +2,7 @@
 /*
  * The core's platform in the kernel: implements core/env.h. All functions are called
  * between coll_instance_enter() and coll_instance_leave(), except coll_env_bearer(), those
- * that allocate and free, and those for vector instructions.
+ * that charge, allocate and free, and those for vector instructions.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -63,11 +63,11 @@ void coll_env_free(void *memory)
 	kvfree(memory);
 }
 
-/* Peers have a cache: of the general ones, the next is half as large again. */
+/* A cache for peers: the general cache that they would fit into is half as large again. */
 static struct kmem_cache *env_peers;
 
 /**
- * coll_env_init() - prepare what the core asks for
+ * coll_env_init() - make the cache for peers
  *
  * Return: 0 or -ENOMEM. Context: module init.
  */
@@ -117,7 +117,7 @@ void coll_env_peer_idle(struct coll_peer *peer)
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
-/* Not where cache lines are longer, or a kernel has more fragments in a packet, than is usual */
+/* As COLL_BEARER_HEADROOM says, unless cache lines or arrays of fragments are unusually long */
 static_assert(MAX_SKB_FRAGS > 17 || SMP_CACHE_BYTES > 64 ||
 	      COLL_BEARER_ROOM(COLL_WIRE_MIN) <= 512);
 
@@ -149,7 +149,7 @@ static inline const struct collsock_member *env_self(const struct coll_instance 
 	return &gi->members->member[gi->group.self];
 }
 
-/* Looking a route up may take long. It counts as work: an event does not so for many hosts. */
+/* A route look-up can be slow, so its time is charged to the event, which then does only a few. */
 static noinline void env_spend(struct coll_instance *gi, const union coll_route *route)
 {
 	u32 ns = coll_bearer_route_spent_us(route) * (u32)NSEC_PER_USEC;
@@ -273,7 +273,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 
 	if (trace_coll_complete_enabled())
 		env_trace_complete(g, local, number, bytes, error, failed_rank);
-	/* A post to a group that has failed is no event: programs could make any number of them. */
+	/* No event for a post to a group that has failed: programs could make any number. */
 	if (unlikely(error) && number < g->ranks.local[local].next)
 		coll_event_operation_failed(gi, number, failed_rank, error);
 	/* The socket that posted it is closed, and its slots are freed. */
@@ -301,7 +301,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_instance_report_failure(gi, lm);
 }
 
-/* Each reports it when it is its turn to be woken. */
+/* Each socket reports it when it is its turn to be woken. */
 static noinline void env_report_failure(struct coll_instance *gi)
 {
 	struct coll_local_member *lm = gi->local_members;
@@ -342,8 +342,8 @@ bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT)
 /*
- * The registers of the program that was interrupted are saved first, and the settings are the
- * kernel's own. What was interrupted may itself be such a section.
+ * The interrupted program's registers are saved first, and the settings are the kernel's own.
+ * The code that was interrupted may itself be such a section: false then.
  */
 static bool env_fpu_begin(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the core's platform, env.c, needs as long as the module is loaded. */
+/* Set-up of the core's platform, env.c, as long as the module is loaded. */
 #ifndef COLL_ENV_H
 #define COLL_ENV_H
 

@@ -40,8 +40,8 @@ static unsigned long eth_index(u32 ifindex, u16 type)
 }
 
 /*
- * By which a member sends, or which has its multicast address. RCU read side, bottom halves off, or
- * the lock held.
+ * The device by which a member sends, or that has the multicast address @m; or NULL. RCU read side,
+ * bottom halves off, or the lock held.
  */
 static struct coll_eth_device *eth_find(const struct coll_eth *eth, const struct collsock_member *m)
 {
@@ -64,8 +64,8 @@ static void eth_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * The lock is held. Who removes or moves the device waits for the lock: so it has its multicast
- * addresses still, each with the references that groups took, and none of another namespace.
+ * The lock is held. Removing or moving the device waits for it, so the device still has its
+ * multicast addresses, each with the references that groups of this namespace took.
  */
 static void eth_drop_copies(struct coll_eth_device *device)
 {
@@ -88,7 +88,7 @@ static void eth_close(struct coll_eth_device *device)
 
 	if (rcu_access_pointer(eth->latest) == device)
 		RCU_INIT_POINTER(eth->latest, NULL);
-	/* Where it was opened: one that moves gets another ifindex. */
+	/* By the index at which it was opened: a device that moves gets another ifindex. */
 	xa_erase(&eth->devices, device->index);
 	__dev_remove_pack(&device->type);
 	eth_drop_copies(device);
@@ -106,7 +106,7 @@ static bool eth_stays(const struct coll_eth *eth, const struct net_device *dev)
 	return stays;
 }
 
-/* With a reference on its device; or an error pointer. */
+/* A new one, with a reference on its device; or an error pointer. */
 static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
 					      const struct collsock_member *self)
 {
@@ -175,7 +175,7 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 	return err;
 }
 
-/* Those of one device, or all if it is NULL. Were there any? */
+/* Close those of one device, or all if it is NULL. Returns true if there were any. */
 static bool eth_close_those(struct coll_eth *eth, const struct net_device *dev)
 {
 	unsigned long first = dev ? eth_index(dev->ifindex, 0) : 0, index;
@@ -234,7 +234,7 @@ void coll_eth_end(struct coll_eth *eth)
 	xa_destroy(&eth->allowed);
 }
 
-/* Its index may be that of another device by now, as its removal is announced again and again. */
+/* Removals are announced repeatedly, and another device may have the index by now. */
 static void eth_disallow(struct coll_eth *eth, const struct net_device *dev)
 {
 	xa_cmpxchg(&eth->allowed, dev->ifindex, (void *)dev, NULL, GFP_KERNEL);
@@ -245,8 +245,8 @@ static void eth_disallow(struct coll_eth *eth, const struct net_device *dev)
  * @eth: of the namespace
  * @dev: the device, which is not found by its index any more, but still has it; RTNL is held
  *
- * Waits for nothing: many devices may leave at once, with RTNL held, and who removes or moves them
- * waits for packets in flight, once for all.
+ * Waits for nothing: many devices may leave at once, with RTNL held, and the code that removes or
+ * moves them waits for packets in flight, once for all.
  *
  * Context: process.
  */
@@ -332,7 +332,7 @@ static struct coll_eth_copies *eth_find_copies(const struct coll_eth_device *dev
 	return node ? rb_entry(node, struct coll_eth_copies, node) : NULL;
 }
 
-/* One more group receives by it. @c is used if it is the first one of that address. */
+/* Add a group that receives by this address. @c is used if it is the first. */
 static int eth_add_copies(struct coll_eth_device *device, const struct collsock_member *everyone,
 			  struct coll_eth_copies *c)
 {
@@ -355,7 +355,7 @@ static int eth_add_copies(struct coll_eth_device *device, const struct collsock_
  * @everyone: the address, with the device, which is open
  * @device: out: for coll_eth_unlisten()
  *
- * Return: 0; -EADDRNOTAVAIL if the device has just left; or what the device says. Context: process.
+ * Return: 0; -EADDRNOTAVAIL if the device has just left; or the device's -errno. Context: process.
  */
 int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone, u64 *device)
 {
@@ -377,7 +377,7 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 		used = !RB_EMPTY_NODE(&c->node);
 	}
 	spin_unlock(&eth->lock);
-	/* Then it is the device's, which may have left by now. */
+	/* If used, it belongs to the device, which may have left by now. */
 	if (!used)
 		kfree(c);
 	return err;
@@ -466,8 +466,8 @@ static bool eth_is_ethernet(const struct net_device *dev)
 }
 
 /*
- * What it receives is its master's, of which it is a port: a bridge, a bond. That is the device
- * for groups. A VRF receives IP only. RCU read side.
+ * Is it a port of a bridge or a bond? Then its master receives its packets, and is the device
+ * for groups. A VRF is no such master, as it receives only IP. RCU read side.
  */
 static bool eth_is_port(const struct net_device *dev)
 {
@@ -491,8 +491,8 @@ static int eth_check_device(const struct net_device *dev, const struct collsock_
 }
 
 /*
- * The index of the only device with that address that is none of a bridge or a bond; or why
- * there is none. RCU read side.
+ * The index of the only device with that address, not counting ports of bridges and bonds; or
+ * why there is none. RCU read side.
  */
 static int eth_find_self(struct net *net, const struct collsock_member *self)
 {
@@ -511,7 +511,7 @@ static int eth_find_self(struct net *net, const struct collsock_member *self)
 	return found;
 }
 
-/* Which device it is, and whether the process may use it */
+/* Find the device. -EPERM if the process may not use it */
 static int eth_complete_self(const struct coll_eth *eth, struct collsock_member *self)
 {
 	int found = 0;
@@ -560,7 +560,7 @@ int coll_eth_localise(const struct coll_eth *eth, struct collsock_member *member
  * @eth: the devices
  * @self: the member, with its device
  *
- * Return: 0; -EADDRNOTAVAIL if it is no address of that device or not the namespace's EtherType;
+ * Return: 0; -EADDRNOTAVAIL if the device has another address or the namespace another EtherType;
  * -EXDEV if the device is the port of another one. Context: process.
  */
 int coll_eth_check_self(const struct coll_eth *eth, const struct collsock_member *self)
@@ -576,7 +576,7 @@ int coll_eth_check_self(const struct coll_eth *eth, const struct collsock_member
 }
 
 /**
- * coll_eth_check_owner() - can packets of this owner be that member's?
+ * coll_eth_check_owner() - can this owner send that member's packets?
  * @owner: of the packets
  * @self: the member
  *
@@ -604,7 +604,7 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member
 
 	rcu_read_lock();
 	dev = dev_get_by_index_rcu(eth->net, self->scope_id);
-	/* Without it nothing is sent, and that is no matter of size. */
+	/* If the device is gone nothing can be sent at any size: not -EMSGSIZE. */
 	fits = !dev || bytes <= READ_ONCE(dev->mtu);
 	rcu_read_unlock();
 	return fits ? 0 : -EMSGSIZE;
@@ -615,7 +615,7 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member
  * @net: the namespace
  * @sock: out
  *
- * It only says whose the packets are. A packet socket could be had with CAP_NET_RAW only.
+ * It only shows whose the packets are. A packet socket would require CAP_NET_RAW.
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -631,8 +631,8 @@ int coll_eth_socket(struct net *net, struct socket **sock)
 /* ---- packets ---- */
 
 /*
- * The device by which a packet leaves, if it is still open, has the address of this host, and
- * carries so long packets; or NULL.
+ * The device by which a packet leaves; NULL unless it is still open, has the address of this
+ * host, and carries packets of this length.
  */
 static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_buff *skb,
 				  const struct collsock_member *self)
@@ -646,8 +646,8 @@ static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_bu
 }
 
 /*
- * The packets of a group to a host stay in order, and others share their queues. A tunnel shows
- * the number to the network, so it says nothing of the kernel's addresses.
+ * Keeps packets of a group to a host in order; others may share their queue. Tunnels expose this
+ * number to the network, so it must not reveal addresses of the kernel.
  */
 static u32 eth_flow(const struct sock *owner, const struct collsock_member *to)
 {
@@ -679,8 +679,8 @@ static void eth_push_header(struct sk_buff *skb, const struct collsock_member *s
  * @self: its source
  * @to: its destination
  *
- * Return: 0; -EHOSTUNREACH if the device is closed, has another address now, or does not carry so
- * long packets; or -ENOBUFS. Context: see coll_bearer_address().
+ * Return: 0; -EHOSTUNREACH if the device is closed, has another address now, or does not carry
+ * packets of this length; or -ENOBUFS. Context: see coll_bearer_address().
  */
 int coll_eth_address(const struct coll_eth *eth, struct sk_buff *skb, struct sock *owner,
 		     const struct collsock_member *self, const struct collsock_member *to)

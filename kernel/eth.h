@@ -39,10 +39,10 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @tunables: of the namespace
  * @hook: receive function of all devices
  * @owner: for @hook
- * @lock: to change @devices and what they have. RTNL waits for it, so nobody sleeps with it
+ * @lock: to change @devices and what they have; taken under RTNL, so never held while sleeping
  * @opened: number of devices opened so far
  * @devices: open ones by their index, read under RCU: each packet that is sent looks for its own
- * @latest: that of these which was opened last, often the only one; or NULL
+ * @latest: the one of @devices that was opened last, often the only one; or NULL
  * @allowed: by interface index, those that every user may use; never dereferenced
  */
 struct coll_eth {
@@ -60,8 +60,8 @@ struct coll_eth {
 /**
  * struct coll_eth_device - an open device
  * @rcu: it is freed a grace period after it was closed
- * @eth: whose it is
- * @index: where it is in @eth
+ * @eth: the devices of its namespace
+ * @index: its index in coll_eth.devices
  * @type: receives its packets of one EtherType; has a reference on the device
  * @number: no other one had it before
  * @copies: multicast addresses of groups (struct coll_eth_copies), by address; under the lock
@@ -77,7 +77,7 @@ struct coll_eth_device {
 
 /**
  * struct coll_eth_copies - a multicast address by which groups receive
- * @node: in those of the device
+ * @node: in coll_eth_device.copies
  * @users: number of groups
  * @address: the address
  */
@@ -153,10 +153,9 @@ static noinline int coll_eth_receive_copy(struct sk_buff *skb,
 }
 
 /*
- * Pass the owner, and the packet, to @receive, or to @copy one that went to a multicast address.
- * Another frame that went to all, or to another host, is not for a group. Neither is one that only
- * came through this device: of a VLAN on it, or for a macvlan device, perhaps of another
- * namespace.
+ * Pass the owner and the packet to @receive, or to @copy if it went to a multicast address.
+ * Broadcasts and frames for other hosts are not for a group. Neither are frames that only came
+ * through this device: of a VLAN on it, or for a macvlan device, perhaps in another namespace.
  */
 static __always_inline int coll_eth_receive(struct sk_buff *skb, struct packet_type *type,
 					    void (*receive)(void *owner, struct sk_buff *skb,
@@ -172,7 +171,7 @@ static __always_inline int coll_eth_receive(struct sk_buff *skb, struct packet_t
 		kfree_skb(skb);
 		return NET_RX_DROP;
 	}
-	/* Those who capture packets may have it, too. */
+	/* Packet sockets may share it. */
 	skb = skb_share_check(skb, GFP_ATOMIC);
 	if (unlikely(!skb))
 		return NET_RX_DROP;

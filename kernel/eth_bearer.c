@@ -43,7 +43,7 @@ static bool eth_member_complete(struct collsock_member *m)
 	return m->port == COLLSOCK_ETHERTYPE || m->port == COLLSOCK_OTHER_ETHERTYPE;
 }
 
-/* A group address, not that of all, nor one of those that bridges keep (IEEE 802.1Q, 8.6.3). */
+/* A group address; not broadcast, and none that bridges do not forward (IEEE 802.1Q, 8.6.3). */
 static bool eth_multicast_valid(const u8 *address)
 {
 	static const u8 all[COLL_ETH_ADDRESS_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -55,14 +55,14 @@ static bool eth_multicast_valid(const u8 *address)
 		       sizeof(zero) - COLL_ETH_ADDRESS_BYTES);
 }
 
-/* Copies have one type. */
+/* All copies of a packet have the same type. */
 static bool eth_multicast_reaches(const struct collsock_member *a, const struct collsock_member *b,
 				  const u8 address[16])
 {
 	return a->port == b->port && eth_multicast_valid(address);
 }
 
-/* Whatever the type: two would receive each other's packets. */
+/* Regardless of the type: two such members would receive each other's packets. */
 static bool eth_member_same(const struct collsock_member *a, const struct collsock_member *b)
 {
 	return !memcmp(a->address, b->address, sizeof(a->address));

@@ -3,7 +3,7 @@
 #include "instance.h"
 #include "netns.h"
 
-/* Of any event: eight attributes of up to eight bytes */
+/* Enough for any event: eight attributes of up to eight bytes */
 #define EVENT_BYTES	96
 
 /**

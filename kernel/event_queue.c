@@ -4,7 +4,7 @@
 #include "event_queue.h"
 #include "work_queue.h"
 
-/* The socket of a listener that does not read has room for no more, by default. */
+/* By default the socket of a listener that does not read has no room for more. */
 #define EVENT_QUEUE_LENGTH	512
 
 /* How many events a worker sends before it sends those of other namespaces. */
@@ -48,7 +48,7 @@ static bool event_queue_send_one(struct coll_event_queue *queue)
 	return true;
 }
 
-/* As many as a turn allows; others may be added meanwhile. Under event_queue_lock */
+/* Send as many as a turn allows; others may be added meanwhile. Under event_queue_lock */
 static void event_queue_send(struct coll_event_queue *queue)
 {
 	int left = EVENT_QUEUE_TURN;
@@ -98,7 +98,7 @@ void coll_event_queue_end(struct coll_event_queue *queue)
 }
 
 /**
- * coll_event_queue_family() - through which events are sent, if somebody listens
+ * coll_event_queue_family() - the family by which events are sent, if anybody listens
  * @queue: of a namespace
  *
  * Return: the family, or NULL. Context: BH disabled, or under RCU.
@@ -115,7 +115,7 @@ const struct genl_family *coll_event_queue_family(const struct coll_event_queue 
  * @queue: of a namespace
  * @bytes: of its payload at most
  *
- * Return: the message, or NULL if there is no room or no memory: listeners will be told.
+ * Return: the message, or NULL if there is no room or no memory: listeners will get ENOBUFS.
  * Context: as coll_event_queue_family().
  */
 struct sk_buff *coll_event_queue_new(struct coll_event_queue *queue, u32 bytes)

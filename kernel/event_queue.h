@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Events of a namespace (event.h) that wait to be sent to the multicast group of the netlink
- * family. A worker sends them, so that what listeners cost, however many they are, is no cost
- * of a group. If there is no room for an event, listeners are told that they have missed
- * some (ENOBUFS).
+ * family. A worker sends them, so that no group pays for listeners, however many there are. If
+ * there is no room for an event, listeners are told that they have missed some (ENOBUFS).
  */
 #ifndef COLL_EVENT_QUEUE_H
 #define COLL_EVENT_QUEUE_H

@@ -16,7 +16,7 @@
 static u8 folds_left[FOLDS_ROOM], folds_right[FOLDS_ROOM], folds_result[FOLDS_ROOM];
 static u64 folds_ns;
 
-/* Floats, pairs of them, or doubles that are numbers, and their sums and products too */
+/* Numbers as floats, as pairs of them and as doubles, as their sums and products are, too */
 static void folds_fill(void)
 {
 	u64 left, right;

@@ -29,8 +29,8 @@ u64 coll_instance_enter(struct coll_instance *gi)
 }
 
 /*
- * May it be ended? Not while a socket, even one that has left by SHUT_WR, uses it; then if
- * nothing is under way, or if it was ended by order.
+ * May it be ended? Not while a socket uses it, even one that has left by SHUT_WR; then if
+ * nothing is under way, or if it does not wait for that.
  */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
@@ -51,10 +51,10 @@ static void instance_check_quiet(struct coll_instance *gi)
 		coll_net_tidy_soon(gi->cn);
 }
 
-/* Sockets that one event wakes, or tells that the group has failed */
+/* Sockets that one event wakes, or to which it reports that the group has failed */
 #define MOST_WAKES	16
 
-/* The first of the local members to wake, which is not among them any more */
+/* Remove the first of the local members to wake from their list */
 static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
 {
 	struct coll_local_member *lm = gi->wakes.first;
@@ -66,8 +66,8 @@ static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
 }
 
 /*
- * The next socket to wake after the lock is dropped, with a reference, or NULL;
- * @claimed_done and @wake say what for. The others wait for a turn after @left sockets.
+ * The next socket to wake after the lock is dropped, with a reference, or NULL; @claimed_done and
+ * @wake receive the reasons. After @left sockets the others wait for a turn.
  */
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake, u32 *left)
@@ -157,8 +157,8 @@ static noinline void instance_transmit(struct coll_instance *gi, struct sk_buff 
 }
 
 /*
- * Drop the lock, transmit, and wake: one socket at a time, as a host may have several ranks,
- * and after this number of them the others in a turn.
+ * Drop the lock, transmit, and wake, one socket at a time, as a host may have several ranks.
+ * After MOST_WAKES of them the others wait for a turn.
  */
 static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *queue)
 	__releases(&gi->lock)
@@ -306,15 +306,15 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
  * @gi: NEW
  * @bytes: how much
  *
- * A group that lingers has its memory, though its sockets are closed and count for no
- * file limit any more; so the namespace has a limit, and so has each user.
+ * A group that lingers has its memory, though its sockets are closed and no longer count
+ * against limits of files. Therefore the namespace and each user have a limit.
  *
- * Return: may it have it? Otherwise its @refused is why not. Context: process; takes the
- * namespace's mutex.
+ * Return: false if it may not have it; coll_instance.refused is the reason. Context: process;
+ * takes the namespace's mutex.
  */
 bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 {
-	/* The first refusal is the reason that is told; it is counted once. */
+	/* The first refusal is the reason to be reported; only this one is counted. */
 	if (!gi->refused)
 		gi->refused = coll_net_charge(gi->cn, gi->user, bytes);
 	if (gi->refused)
@@ -324,7 +324,7 @@ bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 }
 
 /**
- * coll_instance_listen() - its device receives what is sent to its multicast address, if it has one
+ * coll_instance_listen() - receive packets to its multicast address, if it has one
  * @gi: NEW; its device is open, the namespace's mutex is held
  *
  * Return: 0, or why not, as coll_bearer_listen(). Context: process.
@@ -338,7 +338,7 @@ int coll_instance_listen(struct coll_instance *gi)
 
 /**
  * coll_instance_unlisten() - undo coll_instance_listen()
- * @gi: packets by multicast find it no more; nothing happens if it does not listen
+ * @gi: multicast packets do not find it afterwards; nothing happens if it does not listen
  *
  * Context: process; the namespace's mutex is held, or it ends.
  */
@@ -352,8 +352,8 @@ void coll_instance_unlisten(struct coll_instance *gi)
 }
 
 /*
- * What comes by multicast finds it, too, if it listens. Where a device has several members of a
- * group it finds the first, and others get along the tree what they are to have.
+ * If it listens, multicast packets find it, too. Where a device has several members of a group
+ * they find the first one; the others receive along the tree.
  */
 static int instance_hash_copies(struct coll_instance *gi)
 {
@@ -387,7 +387,7 @@ int coll_instance_hash(struct coll_instance *gi)
 
 /* ---- leaving ---- */
 
-/* Nobody holds it, so it has only a certain time from now on. */
+/* It has no sockets any more: from now on its time is limited. */
 static void instance_linger(struct coll_instance *gi)
 {
 	u32 ms = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_LINGER);
@@ -426,7 +426,10 @@ static void instance_give_up(struct coll_instance *gi, u64 now)
 	instance_linger(gi);
 }
 
-/* What others wait for does not come, so they are told. */
+/*
+ * The linger time is over. The first time, fail what is incomplete and notify the other hosts;
+ * the second time, do not wait for them any longer.
+ */
 static void instance_lingered(struct coll_instance *gi, u64 now)
 {
 	/* If it is armed, a rank has joined and closed just now. */
@@ -441,8 +444,8 @@ static void instance_lingered(struct coll_instance *gi, u64 now)
  * coll_instance_linger_over() - nobody has held the instance for linger_ms
  * @timer: the instance's
  *
- * What is under way fails in a turn. If others do not answer within that time again, nothing
- * more is waited for.
+ * Operations under way fail in a turn. If others do not answer within the same time again, the
+ * group ends without waiting for them.
  *
  * Context: softirq.
  */
@@ -486,7 +489,7 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A turn is one event. What else is due has another one. */
+/* A turn is one event. If more is due, that has a turn of its own. */
 static void instance_turn(struct coll_instance *gi, u32 due, u64 now)
 {
 	if (due & COLL_TURN_EXPIRED)
@@ -574,9 +577,9 @@ void coll_instance_stop(struct coll_instance *gi)
 }
 
 /*
- * Packets that have found it see that it has ended, and so do its timers and its turns, which
- * are therefore not armed again once they have been cancelled. A timer may be running a turn,
- * which takes the lock: the lock is not held.
+ * Packets that have found it, its timers and its turns see that it has ended, so timers and
+ * turns are not armed again once they have been cancelled. The lock is not held, as a timer may
+ * be running a turn, which takes it.
  */
 static void instance_quiesce(struct coll_instance *gi)
 {
@@ -610,7 +613,7 @@ void coll_instance_remember(struct coll_instance *gi)
 	struct coll_net *cn = gi->cn;
 	u64 kept;
 
-	/* So what an entry needs is charged already. */
+	/* So the memory of an entry is charged already. */
 	static_assert(sizeof(struct coll_instance) >= sizeof(struct coll_timewait_entry));
 	instance_quiesce(gi);
 	coll_instance_unlisten(gi);

@@ -12,20 +12,20 @@
  *   ENDED		no event enters the core any more; packets do not find it
  *
  * LINGERING ends when the group is quiet and all sockets are closed, or with the namespace
- * or the module. Without a socket it is limited: after linger_ms, incomplete operations
+ * or the module. Without a socket its time is limited: after linger_ms, incomplete operations
  * fail, and after the same time again the group ends without waiting. A socket that joined
  * uses the instance until its release, RCU readers until a grace period after ENDED. An
  * instance is therefore ended in these steps: retire or stop, unhash, grace period, free.
  *
  * All calls into the core are between coll_instance_enter() and coll_instance_leave():
- * under the lock, with bottom halves disabled, and with one reading of the clock. What the
- * core asks for meanwhile is collected; leaving drops the lock and then transmits and
- * wakes. What is too much for one event is left to turns (core/work.h, turns.h): so are
- * wake-ups. A timer that expires asks for a turn, too.
+ * under the lock, with bottom halves disabled, and with one reading of the clock. Packets and
+ * wake-ups that the core asks for meanwhile are collected; leaving drops the lock and then
+ * transmits and wakes. Work and wake-ups that are too much for one event are left to turns
+ * (core/work.h, turns.h). A timer that expires asks for a turn, too.
  *
- * Lock order: lock_sock, the group's lock of joining (instance_join.c), RTNL, that of the list of
- * namespaces with ports (port.c), the namespace's mutex, that of all users (user.c), an instance's
- * lock, the lock of a CPU's turns. At most one instance's lock and one CPU's are held at a time.
+ * Lock order: lock_sock, instance_joining.lock, RTNL, port_nets_mutex, coll_net.mutex,
+ * users_mutex, coll_instance.lock, turns_cpu.lock. At most one coll_instance.lock and one
+ * turns_cpu.lock are held at a time.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
@@ -56,7 +56,7 @@ struct sock;
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
 #define COLL_WAKE_FAILED	0x04	/* the group has failed: to be reported */
 
-/* What a turn is for. If there are several, each has a turn, and the lowest is first. */
+/* Reasons for a turn. Each of several has a turn of its own, the lowest first. */
 #define COLL_TURN_EXPIRED	0x01	/* the deadline of the group has passed */
 #define COLL_TURN_LINGERED	0x02	/* nobody has held the instance for linger_ms */
 #define COLL_TURN_REST		0x04	/* events have left work, or sockets to wake */
@@ -203,13 +203,13 @@ static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 	return container_of(g, struct coll_instance, group);
 }
 
-/* The instance that was looked up, which is no time-wait entry. */
+/* The instance that was looked up; @entry is not that of a time-wait entry. */
 static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_entry *entry)
 {
 	return container_of(entry, struct coll_instance, lookup);
 }
 
-/* The instance that a packet by multicast has found */
+/* The instance that a multicast packet has found */
 static inline struct coll_instance *coll_instance_of_copies(struct coll_lookup_entry *entry)
 {
 	return container_of(entry, struct coll_instance, copies);
@@ -221,7 +221,7 @@ static inline bool coll_instance_multicasts(const struct coll_instance *gi)
 	return gi->group.multicast.host && gi->group.hosts > 1;
 }
 
-/* Look at the group; nothing happens to it. Any context but hard interrupts. */
+/* Take the lock without an event in the core. Any context but hard interrupts. */
 static inline void coll_instance_lock(struct coll_instance *gi)
 	__acquires(&gi->lock)
 {

@@ -27,9 +27,9 @@ static u32 instance_incarnation(void)
 }
 
 /**
- * struct instance_joining - a group that ranks of this host join at present
+ * struct instance_joining - a group that ranks of this host are joining
  * @lookup: in coll_net.joining
- * @rcu: for the end
+ * @rcu: to free it
  * @users: ranks that join; under the namespace's mutex
  * @lock: held by one of them at a time: the first one makes the instance that the others
  *	find. That takes long, but nobody else waits for it
@@ -81,7 +81,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* What packets of the calling process belong to; or an error pointer. */
+/* A new owner for packets of the calling process, or an error pointer. */
 static struct sock *instance_owner_new(const struct coll_net *cn, u16 family,
 				       const struct sock *joiner)
 {
@@ -92,7 +92,7 @@ static struct sock *instance_owner_new(const struct coll_net *cn, u16 family,
 	return err ? ERR_PTR(err) : coll_owner_new(joiner, sock, kib * 1024);
 }
 
-/* The owner of its packets. May it send them, and do the largest reach the other hosts? */
+/* Make the owner of its packets. 0 if it may send them and the largest reach the other hosts. */
 static int instance_init_owner(struct coll_instance *gi, const struct coll_join *join,
 			       const struct sock *joiner)
 {
@@ -114,7 +114,7 @@ static int instance_init_owner(struct coll_instance *gi, const struct coll_join 
 	return err;
 }
 
-/* If it has a multicast address, that is joined before it is published, which is under a mutex. */
+/* A multicast address is joined before the instance is published, as that is under a mutex. */
 static int instance_init_multicast(struct coll_instance *gi)
 {
 	const struct collsock_member *self = &gi->members->member[gi->group.self];
@@ -127,7 +127,7 @@ static int instance_init_multicast(struct coll_instance *gi)
 				     gi->group.payload.packet_bytes, &gi->everyone);
 }
 
-/* Of the calling user, who has one more group from now on; or an error pointer. */
+/* A group of the calling user, counted as such; or an error pointer. */
 static struct coll_instance *instance_alloc(struct coll_net *cn)
 {
 	struct coll_instance *gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
@@ -155,7 +155,7 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	return gi;
 }
 
-/* Groups with equal tables use the same one. Nobody else waits while tables are compared. */
+/* Groups with equal tables share one. The mutex is not held while tables are compared. */
 static void instance_share_members(struct coll_instance *gi)
 {
 	struct coll_members *own = gi->members, *other;
@@ -176,7 +176,7 @@ static void instance_share_members(struct coll_instance *gi)
 	mutex_unlock(&cn->mutex);
 }
 
-/* It becomes the owner of the request's tables, or of equal ones. */
+/* It takes over the request's tables, or shares equal ones. */
 static int instance_set_members(struct coll_instance *gi, struct coll_join *join)
 {
 	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks;
@@ -192,7 +192,7 @@ static int instance_set_members(struct coll_instance *gi, struct coll_join *join
 	return 0;
 }
 
-/* A NEW instance, or an error pointer. The request's tables are used up. */
+/* A NEW instance, or an error pointer. It may take over the request's tables. */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
 					  const struct coll_identity *identity,
 					  const struct sock *joiner)
@@ -217,7 +217,7 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 		err = coll_net_reserve(cn, &gi->handle);
 	if (!err)
 		return gi;
-	/* The core does not know which limit there is. */
+	/* The core knows that memory was refused, but not by which limit. */
 	if (gi->refused)
 		err = gi->refused;
 	coll_instance_free(gi);
@@ -305,8 +305,8 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 }
 
 /*
- * What has that tag and host. If it is an instance, it stays while the namespace's mutex is held,
- * under which instances end.
+ * The entry with that tag and host, or NULL. An instance stays while the namespace's mutex is
+ * held, as instances end under it.
  */
 static struct coll_lookup_entry *instance_find(struct coll_lookup *lookup,
 					       const struct coll_identity *identity)
@@ -337,8 +337,8 @@ static struct coll_instance *instance_find_other(struct coll_net *cn,
 }
 
 /*
- * The tables of members of that instance, with a reference, if the request agrees with the first
- * one of this host but perhaps for the tables; NULL if there is no instance.
+ * The tables of members of that instance, with a reference; NULL if there is no instance; -EPROTO
+ * if the request differs from the first one of this host in more than the tables.
  */
 static struct coll_members *instance_hold_members(struct coll_net *cn,
 						  const struct coll_request *request,
@@ -376,7 +376,7 @@ static bool instance_same_tables(const struct coll_request *request,
 
 /*
  * The owner that packets of this process would have, to compare; NULL if ranks of one host may
- * have any; or an error pointer.
+ * differ in that; or an error pointer.
  */
 static struct sock *instance_own_policy(const struct coll_net *cn, const struct coll_join *join,
 					const struct sock *joiner)
@@ -387,8 +387,8 @@ static struct sock *instance_own_policy(const struct coll_net *cn, const struct 
 }
 
 /*
- * Join that instance, which describes the group alike, unless its packets have another policy
- * than @own; NULL if there is none.
+ * Join that instance, whose request agrees, unless its packets have another policy than @own;
+ * NULL if there is none.
  */
 static struct coll_instance *instance_add_other(struct coll_net *cn,
 						const struct coll_identity *identity,
@@ -425,9 +425,9 @@ static struct coll_instance *instance_join_alike(struct coll_net *cn, struct col
 }
 
 /*
- * Join the instance that another rank of this host has made; NULL if there is none. Nobody else
- * waits while tables are compared: the instance may end meanwhile, but as the group's lock of
- * joining is held, there is no other one then.
+ * Join the instance that another rank of this host has made; NULL if there is none. The mutex is
+ * not held while tables are compared: the instance may end meanwhile, but no other one can take
+ * its place, as instance_joining.lock is held.
  */
 static struct coll_instance *instance_join_other(struct coll_net *cn, struct coll_join *join,
 						 const struct coll_request *request,
@@ -483,7 +483,7 @@ static struct instance_joining *instance_joining_new(const struct coll_identity 
 	return joining;
 }
 
-/* The group's, which may be the new one; NULL if there is no memory for that. */
+/* The group's entry, which is @new if there was none; NULL if there is no memory to add that. */
 static struct instance_joining *instance_joining_share(struct coll_net *cn,
 						       const struct coll_identity *identity,
 						       struct instance_joining *new)
@@ -496,7 +496,7 @@ static struct instance_joining *instance_joining_share(struct coll_net *cn,
 	return coll_lookup_add(&cn->joining, &new->lookup) ? NULL : new;
 }
 
-/* Memory is allocated outside the mutex: a process at its limit may wait for it for long. */
+/* Memory is allocated outside the mutex: a process at its memory limit may wait long for it. */
 static struct instance_joining *instance_joining_get(struct coll_net *cn,
 						     const struct coll_identity *identity)
 {

@@ -16,7 +16,7 @@
 #include "trace.h"
 #include "words.h"
 
-/* The network core itself adds the last two, of sendmmsg() and, since 6.5, of splice(). */
+/* The network core itself adds the last two: for sendmmsg() and, since 6.5, for splice(). */
 #define IO_SEND_FLAGS	(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT | MSG_BATCH | \
 			 MSG_SPLICE_PAGES)
 
@@ -68,7 +68,7 @@ static int io_wake_writer(struct wait_queue_entry *wait, unsigned int mode, int 
  * struct io_wait - what a thread sleeps for
  * @ready: is it there?
  * @wake: function of the wait queue
- * @event: with which others are woken that sleep for the same
+ * @event: to wake others that sleep for the same
  */
 struct io_wait {
 	bool		(*ready)(struct coll_sock *csk);
@@ -89,8 +89,8 @@ static const struct io_wait io_for_room = {
 };
 
 /*
- * An event wakes one of the threads that sleep for the same, so that it does not take long. One
- * that has slept wakes the next, if that finds something, too.
+ * An event wakes only one of the threads that sleep for the same, so that it does not take long.
+ * A thread that has slept wakes the next one if there is something left for it.
  */
 static void io_pass_on(struct coll_sock *csk, const struct io_wait *what)
 {
@@ -243,7 +243,7 @@ static inline u8 *io_reserve(const struct coll_sock *csk, struct coll_completion
 	return kvmalloc(bytes, GFP_KERNEL_ACCOUNT) ?: ERR_PTR(-ENOMEM);
 }
 
-/* The group may have the slot's by now. */
+/* The slot's buffer is not freed: the group may have exchanged it by now. */
 static inline void io_unreserve(const struct coll_sock *csk, u8 *payload, u32 bytes)
 {
 	if (unlikely(bytes > csk->instance->group.payload.max_bytes))
@@ -303,7 +303,7 @@ static noinline void io_trace_post(struct coll_sock *csk, const struct coll_sign
 		trace_coll_post(g, csk->local, sig);
 }
 
-/* COLL_COMPLETION_SHARED, if a post with this signature is such a one, else 0 */
+/* COLL_COMPLETION_SHARED if a post with this signature has a shared result, else 0 */
 static inline u32 io_shares(const struct coll_sock *csk, const struct coll_signature *sig)
 {
 	const struct coll_group *g = &csk->instance->group;
@@ -340,7 +340,7 @@ static __always_inline int io_try_post(struct coll_sock *csk, struct coll_comple
 
 	if (unlikely(csk->failed || csk->sk.sk_shutdown))
 		err = io_check_end(csk, how);
-	/* Which operation the post becomes, and so whether it has memory, is known only now. */
+	/* Only now is it known which operation the post becomes, and whether that has memory. */
 	if (!err && unlikely(how & COLL_COMPLETION_SHARED) && !slot->shared &&
 	    coll_group_wants_result(&gi->group, csk->local))
 		err = -ENODATA;
@@ -542,7 +542,7 @@ static u64 io_clock_ahead(void)
 	return ahead->tv_sec * NSEC_PER_SEC + ahead->tv_nsec;
 }
 
-/* A completion as the calling process gets it, whose clock tells its times. */
+/* A completion as the calling process gets it, with times of that process's clock. */
 static void io_tell(struct collsock_completion *told, const struct coll_completion *slot, u32 head)
 {
 	u64 ahead = io_clock_ahead();

@@ -30,7 +30,7 @@ static const struct rhashtable_params lookup_params = {
 };
 
 /**
- * coll_lookup_init() - nothing is found yet
+ * coll_lookup_init() - initialise the table, empty
  * @lookup: zeroed
  *
  * Return: 0 or -ENOMEM. Context: process.
@@ -42,7 +42,7 @@ int coll_lookup_init(struct coll_lookup *lookup)
 }
 
 /**
- * coll_lookup_destroy() - the end
+ * coll_lookup_destroy() - undo coll_lookup_init()
  * @lookup: empty
  *
  * Context: process.
@@ -53,7 +53,7 @@ void coll_lookup_destroy(struct coll_lookup *lookup)
 }
 
 /**
- * coll_lookup_find_slowly() - coll_lookup_find() of what may not have its slot
+ * coll_lookup_find_slowly() - coll_lookup_find() of an entry that may not have its slot
  * @lookup: of the namespace
  * @tag: of the group
  * @self: index of this host
@@ -75,7 +75,7 @@ static struct coll_lookup_entry __rcu **lookup_latest(struct coll_lookup *lookup
 }
 
 /**
- * coll_lookup_add() - from now on it is found
+ * coll_lookup_add() - add an entry
  * @lookup: of the namespace; its mutex is held
  * @entry: with its key
  *
@@ -94,7 +94,7 @@ int coll_lookup_add(struct coll_lookup *lookup, struct coll_lookup_entry *entry)
 }
 
 /**
- * coll_lookup_replace() - something else is found from now on
+ * coll_lookup_replace() - replace an entry
  * @lookup: of the namespace; its mutex is held
  * @old: in the table
  * @new: with the same key
@@ -116,7 +116,7 @@ void coll_lookup_replace(struct coll_lookup *lookup, struct coll_lookup_entry *o
 }
 
 /**
- * coll_lookup_remove() - it is not found any more
+ * coll_lookup_remove() - remove an entry
  * @lookup: of the namespace; its mutex is held, or nobody adds any more
  * @entry: perhaps in the table; RCU readers may have it until a grace period from now
  *

@@ -47,8 +47,8 @@ struct coll_lookup_entry {
 };
 
 /*
- * A packet by multicast names no host: in the place of the index of this host the key has that of
- * the device, beyond all of those. A device usually has one member of a group at most.
+ * A multicast packet names no host: instead of the index of this host its key has that of the
+ * device, beyond the indices of hosts. A device usually has one member of a group at most.
  */
 static inline u32 coll_lookup_device(u32 ifindex)
 {
@@ -58,7 +58,7 @@ static inline u32 coll_lookup_device(u32 ifindex)
 #define COLL_LOOKUP_SLOT_BITS	8
 
 /**
- * struct coll_lookup - what packets of a namespace are for
+ * struct coll_lookup - the groups and time-wait entries of a namespace
  * @multiplier: odd
  * @latest: the latest entry of each slot, or NULL
  * @table: all entries
@@ -77,7 +77,7 @@ static inline u32 coll_lookup_slot(const struct coll_lookup *lookup, u64 tag, u3
 struct coll_lookup_entry *coll_lookup_find_slowly(struct coll_lookup *lookup, u64 tag, u32 self);
 
 /**
- * coll_lookup_find() - what has that tag and own host
+ * coll_lookup_find() - find the entry with that tag and own host
  * @lookup: of the namespace
  * @tag: of the group
  * @self: index of this host

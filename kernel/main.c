@@ -42,7 +42,7 @@ static int __init main_init(void)
 	if (err)
 		goto err_family;
 
-	/* If another socket has the port, it may be given up later. */
+	/* No error if another socket has the port: that may close later. */
 	coll_port_settle_all();
 	return 0;
 

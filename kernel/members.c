@@ -106,7 +106,7 @@ struct coll_members *coll_members_find(struct coll_members_table *tables,
 		other->references++;
 		return other;
 	}
-	/* If it cannot be added, others do not find it: they have tables of their own. */
+	/* If it cannot be added, other groups do not find it, and have tables of their own. */
 	if (!rhashtable_lookup_insert_fast(&tables->table, &own->node, members_params))
 		own->shared = tables;
 	return NULL;
@@ -114,7 +114,7 @@ struct coll_members *coll_members_find(struct coll_members_table *tables,
 
 /**
  * coll_members_free() - free a table
- * @members: nobody else knows it
+ * @members: not shared
  *
  * Context: any.
  */

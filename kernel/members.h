@@ -19,7 +19,7 @@
 /**
  * struct coll_members_table - the tables of members of a namespace
  * @table: those that are shared, by hash
- * @seed: of the hashes, as the process that joins chooses what is hashed
+ * @seed: of the hashes; secret, as the process that joins chooses what is hashed
  */
 struct coll_members_table {
 	struct rhashtable	table;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The NAPI ids by which the packets of a group come: the queues of devices that a call polls
- * which spins for an operation of the group (spin.h).
+ * The NAPI ids by which the packets of a group come: those of the queues of devices that a call
+ * polls while it spins for an operation of the group (spin.h).
  *
- * An id is a number, no reference. The queue may be gone by the time it is polled, which holds
+ * An id is a number, not a reference. The queue may be gone by the time it is polled, which holds
  * nothing up; and an id is never used again while its queue exists. Only authentic packets of
- * members are noted. Hosts share the few ids that are kept, each with those whose number leaves
- * the same remainder, and the latest packet decides: so a host whose packets come by another
- * queue from now on is polled there after one packet.
+ * members are noted. The few ids that are kept are shared by hosts with equal numbers modulo
+ * COLL_NAPI_IDS, and the latest packet decides: so if packets of a host begin to come by another
+ * queue, that is polled after one packet.
  *
  * There is no lock: an id is written and read as a whole, by packets and by calls that spin, and
  * a wrong one costs a slice of a spin.
@@ -35,7 +35,7 @@ struct coll_napi {
  * @source: number of the host that sent it
  * @skb: the packet
  *
- * The loopback device, for one, has no queue to be polled: what its packets say is no id.
+ * The loopback device, for one, has no queue to be polled: its packets have no valid id.
  *
  * Context: BH disabled.
  */

@@ -106,7 +106,7 @@ static enum coll_tunable netlink_tunable_find(const char *name)
 	return which;
 }
 
-/* Does that value allow more of what is the machine's? */
+/* Does that value allow more of what all namespaces share? */
 static bool netlink_tunable_raises(const struct coll_tunables *t, enum coll_tunable which,
 				   u32 value)
 {
@@ -127,7 +127,7 @@ static bool netlink_tunable_hastens(const struct coll_tunables *t, enum coll_tun
 	       value < min(coll_tunable(t, which), coll_tunable_default(which));
 }
 
-/* Is it for the machine's root to do that? Not for the root of a user namespace. */
+/* -EPERM if that requires CAP_NET_ADMIN in the initial user namespace, and the caller lacks it. */
 static int netlink_tunable_permit(const struct coll_tunables *t, struct sk_buff *request,
 				  enum coll_tunable which, struct nlattr *attr, u32 value,
 				  struct netlink_ext_ack *extack)
@@ -212,7 +212,7 @@ static void netlink_tunables_apply(struct coll_tunables *t, const struct netlink
 		coll_tunable_reset(t, which);
 }
 
-/* What the tunable will be in the namespace. */
+/* The value that the tunable will have in the namespace. */
 static u32 netlink_tunable_new(const struct coll_net *cn, const struct netlink_changes *changes,
 			       enum coll_tunable which)
 {
@@ -244,8 +244,8 @@ static int netlink_change_port(struct coll_net *cn, const struct netlink_changes
 }
 
 /*
- * The holder of the mutex may open or close the port, which takes long, and requests must not
- * wait for each other: the registration of a family waits for them, and all requests for that.
+ * The holder of the mutex may be opening or closing the port, which takes long, and requests must
+ * not wait for each other: registering a family waits for them, and all later requests for that.
  */
 static int netlink_lock_net(struct coll_net *cn, struct netlink_ext_ack *extack)
 {

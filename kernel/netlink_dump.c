@@ -22,7 +22,7 @@
  * @oldest: for operations, the oldest one when the dump reached the group
  * @begun: the first message was made
  * @found: a group was found
- * @processes: of ranks, those of all users are told
+ * @processes: report the processes of ranks whatever their user
  */
 struct dump_state {
 	u32	wanted;
@@ -134,8 +134,8 @@ int coll_netlink_dump_start_ranks(struct netlink_callback *cb)
 }
 
 /*
- * A message that says nothing: the dump goes on, but one that is empty would end it. There is
- * room, as nothing else is in @skb.
+ * A message without content: returning no message would end the dump. There is room, as nothing
+ * else is in @skb.
  */
 static void dump_put_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -147,11 +147,11 @@ static void dump_put_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /*
- * May the dump look now? 0, -EAGAIN if it has nothing to say yet, -EINTR. Its first message is
- * made in its request, while generic netlink holds a lock that others need (cb_lock): so it
- * looks at nothing. All others are made when the one before is received, under a mutex of that
- * socket. A second request by this socket waits for that mutex with the lock: so the dump waits
- * for a moment only.
+ * 0 if the dump may look at groups now, -EAGAIN if it has nothing to report yet, -EINTR. Its first
+ * message is made in its request, while generic netlink holds a lock that others need (cb_lock):
+ * so it looks at none. Each later one is made when the one before is received, under a mutex of
+ * the socket. A second request by this socket waits for that mutex while it holds cb_lock, so the
+ * dump waits only for a moment.
  */
 static int dump_wait(struct netlink_callback *cb, struct coll_pace *pace)
 {
@@ -164,8 +164,8 @@ static int dump_wait(struct netlink_callback *cb, struct coll_pace *pace)
 }
 
 /*
- * Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it, -EAGAIN if
- * others are to have the namespace's mutex before it goes on.
+ * Reports a group from state->next on. -EMSGSIZE if there was no room for all of it, -EAGAIN if
+ * the namespace's mutex is to be dropped before it goes on.
  */
 typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi);
@@ -207,7 +207,7 @@ static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_tell
 	return err;
 }
 
-/* There may be many groups with nothing to tell: ranks join meanwhile. */
+/* There may be many groups with nothing to report: ranks can join meanwhile. */
 static int dump_some_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell,
 			    const struct coll_pace *pace)
 {
@@ -241,7 +241,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 
 /* ---- groups ---- */
 
-/* What only the platform knows */
+/* Attributes that the core does not know */
 static bool dump_put_owner(struct sk_buff *skb, const struct coll_instance *gi)
 {
 	return !nla_put_u32(skb, COLLSOCK_A_GROUP_HANDLE, gi->handle) &&
@@ -350,7 +350,7 @@ int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- ranks ---- */
 
-/* May who asks know the process? It may be hidden in /proc (hidepid). RCU read side. */
+/* May the reader see the process? It may be hidden in /proc (hidepid). RCU read side. */
 static bool dump_process_visible(struct netlink_callback *cb, struct task_struct *task)
 {
 	return dump_state(cb)->processes ||
@@ -358,8 +358,8 @@ static bool dump_process_visible(struct netlink_callback *cb, struct task_struct
 }
 
 /*
- * The process that joined, unless it has ended: another one may keep the socket, and the number
- * may be that of a third one. 0 also if the reader's namespace does not know it.
+ * The process that joined; 0 if it has ended, as another one may keep the socket and a third one
+ * may have the number, or if it is not in the reader's pid namespace.
  */
 static pid_t dump_pid(struct netlink_callback *cb, const struct coll_sock *csk)
 {
@@ -530,7 +530,7 @@ int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *c
 	return dump_groups(skb, cb, dump_tell_operations);
 }
 
-/* What a dump returns that may not look: it says nothing yet, or fails. */
+/* The result of a dump that may not look at groups: a message without content, or an error. */
 static int dump_later(struct sk_buff *skb, struct netlink_callback *cb, int err)
 {
 	if (err != -EAGAIN)
@@ -637,7 +637,7 @@ int coll_netlink_dump_devices(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- users ---- */
 
-/* In the first namespace all that the reader's user namespace knows, elsewhere the reader. */
+/* In the first namespace all users mapped in the reader's user namespace, elsewhere the reader. */
 static bool dump_user_visible(const struct coll_net *cn, const struct coll_user_use *user)
 {
 	if (uid_eq(user->uid, coll_user_current()))
@@ -688,7 +688,7 @@ int coll_netlink_dump_users(struct sk_buff *skb, struct netlink_callback *cb)
 
 	if (err)
 		return dump_later(skb, cb, err);
-	/* The last number is no user's. */
+	/* U32_MAX is not the number of a user. */
 	while (state->next != U32_MAX && coll_user_next(state->next, &user)) {
 		if (coll_pace_over(&pace) ||
 		    (dump_user_visible(cn, &user) && dump_tell_user(skb, cb, cn, &user))) {

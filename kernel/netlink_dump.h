@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the netlink family (netlink.h) reports about groups. A dump proceeds by group
+ * Reports of the netlink family (netlink.h) about groups. A dump proceeds by group
  * handles and by indices within a group, so whatever exists throughout a dump is reported
  * exactly once. NLM_F_DUMP_INTR is set if groups came or went meanwhile.
  */

@@ -25,14 +25,14 @@ struct coll_net *coll_net_of(const struct net *net)
  * @cn: the namespace
  * @handle: out, until coll_net_release()
  *
- * This, not coll_net_add(), allocates memory: a process at the limit of its control group may
- * wait for it for long.
+ * Memory is allocated here, not in coll_net_add(), as a process at the limit of its control
+ * group may wait long for it.
  *
  * Return: 0 or -ENOMEM. Context: process; no mutex held that others need.
  */
 int coll_net_reserve(struct coll_net *cn, u32 *handle)
 {
-	u32 found;	/* set even if it fails, to what another one may have */
+	u32 found;	/* set even on failure; another group may have this handle then */
 	int err = xa_alloc_cyclic(&cn->instances, &found, NULL, XA_LIMIT(1, INT_MAX),
 				  &cn->next_handle, GFP_KERNEL_ACCOUNT);
 
@@ -67,7 +67,7 @@ int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 handle)
 	lockdep_assert_held(&cn->mutex);
 	if (cn->groups >= coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_GROUPS))
 		return -ENFILE;
-	/* What is reserved needs no memory. */
+	/* A reserved handle needs no memory. */
 	if (WARN_ON_ONCE(xa_is_err(xa_store(&cn->instances, handle, gi, 0))))
 		return -ENOMEM;
 	cn->groups++;
@@ -90,7 +90,7 @@ void coll_net_remove(struct coll_net *cn, u32 handle)
 	cn->generation++;
 }
 
-/* A limit has refused a group: it is counted. Returns the error, which tells which limit. */
+/* Count a group that a limit has refused. Returns the error, which depends on the limit. */
 static int net_refuse(struct coll_net *cn, int err)
 {
 	lockdep_assert_held(&cn->mutex);
@@ -133,8 +133,8 @@ static bool net_has_room(const struct coll_net *cn, u64 had, u64 bytes)
  * @user: of the group
  * @bytes: how much
  *
- * What is refused never counts against others: the user is charged first, and then it is added
- * for the namespace only if there is room.
+ * Refused memory never counts against others: the user is charged first, and then the namespace
+ * only if it has room.
  *
  * Return: 0, -ENOMEM or -EDQUOT. Context: any.
  */

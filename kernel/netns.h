@@ -29,21 +29,21 @@ struct coll_user;
 /**
  * struct coll_net - collsock's part of a namespace
  * @net: the namespace
- * @lookup: what packets are for: groups and time-wait entries; changed under @mutex
+ * @lookup: finds the group or time-wait entry of a packet; changed under @mutex
  * @joining: groups that ranks join now (instance_join.c); under @mutex
- * @mutex: serialises what is short of joining, and tidying; taken before the lock of any
+ * @mutex: serialises the short parts of joining, and tidying; taken before the lock of any
  *	instance (lock order: instance.h)
- * @instances: all groups by handle; changed under @mutex, like the next three, but for handles
- *	that are reserved or released. Read also under RCU
- * @groups: number of groups
- * @next_handle: where to search for a free handle
- * @generation: changes with @instances
+ * @instances: all groups by handle; changed under @mutex, except to reserve or release a handle;
+ *	read also under RCU
+ * @groups: number of groups; under @mutex
+ * @next_handle: where to search for a free handle; under the lock of @instances
+ * @generation: changes with @groups; under @mutex
  * @members: all tables of members; under @mutex
  * @memory: bytes that all groups have reserved, and that time-wait entries keep
- * @over_memory: requests to join that would have made it too many; under @mutex
- * @over_user: those that a limit of their user has refused; under @mutex
+ * @over_memory: requests to join that the limit of @memory has refused; under @mutex
+ * @over_user: requests to join that a limit of their user has refused; under @mutex
  * @peers: connections of all groups
- * @events: that are to be sent
+ * @events: events to be sent
  * @quiet: groups that the tidying is to replace
  * @tidy: work item of the tidying
  * @bearers: opened and closed under @mutex, by port.h; devices that leave are closed without it

@@ -8,7 +8,7 @@
 
 /* ---- beginning and end ---- */
 
-/* As @joiner is, as far as packets are concerned. */
+/* Copy all of @joiner that affects packets. */
 static void owner_copy(struct sock *owner, const struct sock *joiner, u32 send_buffer)
 {
 	security_sk_clone(joiner, owner);
@@ -26,7 +26,7 @@ static void owner_copy(struct sock *owner, const struct sock *joiner, u32 send_b
  * coll_owner_new() - an owner for packets, made by the calling process
  * @joiner: the socket with which it joins
  * @sock: from coll_bearer_socket(), of the same namespace; it is the owner's from now on
- * @send_buffer: bytes that packets under way may take, unless @joiner says so
+ * @send_buffer: bytes that packets under way may take, unless @joiner limits them
  *
  * Firewalls find the user in the file that a socket belongs to, so it gets one.
  *
@@ -73,8 +73,8 @@ void coll_owner_free(struct sock *owner)
 
 #ifdef CONFIG_CGROUP_BPF
 /*
- * What filters packets, and what sees how the socket is made: it may note about it what a
- * filter reads.
+ * Programs that filter packets, and those that run when the socket is made, which may store
+ * something with it that a filter reads.
  */
 static const enum cgroup_bpf_attach_type owner_programs[] = {
 	CGROUP_INET_SOCK_CREATE,
@@ -82,7 +82,7 @@ static const enum cgroup_bpf_attach_type owner_programs[] = {
 	CGROUP_INET_EGRESS,
 };
 
-/* The same program, with the same storage: what it decides may depend on that. */
+/* The same program, with the same storage, on which its decisions may depend. */
 static bool owner_program_equal(const struct bpf_prog_array_item *a,
 				const struct bpf_prog_array_item *b)
 {
@@ -102,7 +102,7 @@ static bool owner_programs_equal(const struct cgroup *a, const struct cgroup *b,
 	return !READ_ONCE(second->prog);
 }
 
-/* Jobs and containers put each task into a control group of its own: what it runs counts. */
+/* Jobs and containers may have a control group for each task, so their programs are compared. */
 static bool owner_programs_alike(struct sock *a, struct sock *b)
 {
 	const struct cgroup *first = sock_cgroup_ptr(&a->sk_cgrp_data);
@@ -128,7 +128,7 @@ static bool owner_groups_equal(const struct group_info *a, const struct group_in
 	return a->ngroups == b->ngroups && !memcmp(a->gid, b->gid, a->ngroups * sizeof(*a->gid));
 }
 
-/* What firewalls find in the files of the sockets. */
+/* The user and the groups that firewalls find in the files of the sockets. */
 static bool owner_users_equal(const struct sock *a, const struct sock *b)
 {
 	const struct cred *first = a->sk_socket->file->f_cred;
@@ -138,7 +138,7 @@ static bool owner_users_equal(const struct sock *a, const struct sock *b)
 	       owner_groups_equal(first->group_info, second->group_info);
 }
 
-/* What control groups v1 say of packets: a class, and the index of a priority for each device */
+/* From control groups v1: a class, and the index of a priority for each device */
 static bool owner_classes_equal(const struct sock *a, const struct sock *b)
 {
 #ifdef CONFIG_SOCK_CGROUP_DATA

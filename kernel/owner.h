@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The owner of a group's packets: a kernel socket, made by the first rank of this host in
- * the context of its process. All that decides about packets by their socket sees that
+ * the context of its process. Everything that judges packets by their socket sees that
  * process: filters of its control group, firewall rules about users and control groups,
  * security modules. Mark, priority and device are those of the rank's socket, unless a program of
  * the control group sets them. An owner with a device sends and receives by that one alone.
@@ -32,8 +32,8 @@ static inline bool coll_owner_has_room(const struct sock *owner)
 }
 
 /*
- * The packet, which nobody had, is the owner's from now on. As skb_set_owner_w(), without
- * what only other kinds of sockets need.
+ * Give the packet, which has no owner yet, to this one. Like skb_set_owner_w(), without the steps
+ * that only other kinds of sockets need.
  */
 static inline void coll_owner_take(struct sock *owner, struct sk_buff *skb)
 {
@@ -45,8 +45,8 @@ static inline void coll_owner_take(struct sock *owner, struct sk_buff *skb)
 }
 
 /*
- * Do the filters of the owner accept a packet that came? As sk_filter_trim_cap(): nobody can
- * reach the socket to attach a filter of its own.
+ * Do the filters of the owner accept a received packet? Like sk_filter_trim_cap(), without a
+ * filter of the socket itself: nobody can reach it to attach one.
  */
 static inline bool coll_owner_accepts(struct sock *owner, struct sk_buff *skb)
 {

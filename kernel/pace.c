@@ -11,20 +11,20 @@
 #include "pace.h"
 #include "user.h"
 
-/* How long a look is to last */
+/* Time after which a look at groups ends */
 #define PACE_LOOK_NS	NSEC_PER_MSEC
 
-/* A look costs this many times what it lasts. */
+/* A look is charged at this multiple of its duration. */
 #define PACE_PRICE	10
 #define PACE_LOOK_COST	(PACE_PRICE * PACE_LOOK_NS)
 
-/* What a user may owe, and so the longest time for which one can look without a pause */
+/* The most that a user may owe: it allows ten looks without a pause. */
 #define PACE_BURST_NS	(10 * PACE_LOOK_COST)
 
-/* A look costs no more: it may have waited for locks that others held. */
+/* The most that a look costs, as it may have waited for locks that others held */
 #define PACE_MOST_COST	NSEC_PER_SEC
 
-/* The longest time for which one waits: requests may wait for a mutex that is held meanwhile. */
+/* The longest wait: requests may wait for a mutex that is held meanwhile. */
 #define PACE_WAIT_NS	(20 * NSEC_PER_MSEC)
 
 /*
@@ -36,8 +36,8 @@
 
 /**
  * struct pace_user - the budget of a user
- * @share: who it is, see coll_user_share(); of the first user, if others share it
- * @looks: that are under way: it stays this user's
+ * @share: the user, see coll_user_share(); the first one, if others share the budget
+ * @looks: number of looks under way: while there are any, the budget stays this user's
  * @paid_ns: when all looks, also those under way and those that wait, will be paid for
  */
 struct pace_user {
@@ -60,7 +60,7 @@ static struct pace_set pace_sets[PACE_SETS];
 static siphash_key_t pace_seed __ro_after_init;
 
 /**
- * coll_pace_init() - nobody looks yet
+ * coll_pace_init() - initialise the budgets
  *
  * Context: module init.
  */
@@ -73,7 +73,7 @@ void __init coll_pace_init(void)
 		spin_lock_init(&set->lock);
 }
 
-/* That of the user, or one of a user who owes nothing, or one to share */
+/* The user's budget; else one of a user who owes nothing; else one to share */
 static struct pace_user *pace_find(struct pace_set *set, u64 share, u64 now)
 {
 	struct pace_user *user = set->users, *found = NULL;
@@ -112,7 +112,7 @@ static u64 pace_pay(struct coll_pace *pace, u64 most)
 	return wait;
 }
 
-/* The look has cost this in place of what was paid. */
+/* Replace the advance charge by the actual cost. */
 static void pace_settle(const struct coll_pace *pace, u64 cost)
 {
 	spin_lock(&pace->set->lock);
@@ -132,7 +132,7 @@ static bool pace_is_free(const struct net *net)
  * @pace: out, until coll_pace_end()
  * @net: the namespace
  *
- * For requests, in which a lock of generic netlink is held that others need.
+ * For requests, which hold a lock of generic netlink that others need.
  *
  * Return: 0, or -EBUSY if the user has looked too often. Context: process.
  */
@@ -158,8 +158,8 @@ static void pace_sleep(u64 ns)
  * @pace: out, until coll_pace_end()
  * @net: the namespace
  *
- * Return: 0; -EAGAIN if the user may not yet, -EINTR if the process is being killed.
- * Context: process; no lock held that others need for longer than that.
+ * Return: 0; -EAGAIN if the user may not look yet, -EINTR if the process is being killed.
+ * Context: process; others can wait for the locks that are held.
  */
 int coll_pace_wait(struct coll_pace *pace, const struct net *net)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Anybody may look at groups, which takes locks that groups need. Without CAP_NET_ADMIN in the
- * namespace a user does so for a tenth of the time, in all namespaces together: each user has a
- * budget (a GCRA), from which a look takes ten times as long as it lasts, and which allows bursts
- * of 10 ms of looking. All users of a container that root has made are one (user.h). A request is
- * refused while the budget is used up, since generic netlink holds a lock meanwhile that others
- * need. A dump holds only a mutex of its reader's socket, but a request by the same socket waits
- * for that: it waits for a moment, and then has nothing to say yet. Other users do not wait for
- * that.
+ * Any user may look at groups, which takes locks that groups need. Without CAP_NET_ADMIN in the
+ * namespace a user can do so for a tenth of the time, in all namespaces together: each user has a
+ * budget (a GCRA), to which a look is charged at ten times its duration, and which allows bursts
+ * of 10 ms of looking. All users of a container that root has made share one (user.h). A request
+ * is refused while the budget is used up, since it holds a lock of generic netlink that others
+ * need. A dump holds only a mutex of its reader's socket, but a second request by that socket
+ * waits for the mutex: so the dump waits only for a moment, and then goes on without content.
+ * Other users do not wait for it.
  */
 #ifndef COLL_PACE_H
 #define COLL_PACE_H
@@ -18,13 +18,13 @@ struct net;
 struct pace_set;
 struct pace_user;
 
-/* What the extended acknowledgment says with EBUSY */
+/* Text of the extended acknowledgment with EBUSY */
 #define COLL_PACE_BUSY	"this user looks too often: try again later"
 
 /**
  * struct coll_pace - a look at groups
- * @set: in which that budget is
- * @user: whose budget pays for it; NULL with privilege
+ * @set: with the budget
+ * @user: the budget that pays for it; NULL with privilege
  * @begin: when it began, in ns
  */
 struct coll_pace {

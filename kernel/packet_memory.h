@@ -2,9 +2,9 @@
 /*
  * Memory for packets that are sent. Each CPU has a ring of pages, and packets are cut from one
  * after the other. A page whose packets have all been freed when its turn comes again is used
- * again as it is. The allocator's page fragments would be a new page then if only one packet
- * is under way, and most kernels clear new pages (init_on_alloc): as many instructions for a
- * small packet as this module takes for it.
+ * again as it is. The allocator's page fragments would take a new page then if only one packet
+ * is under way, and most kernels clear new pages (init_on_alloc), which costs as many
+ * instructions as this module takes for a small packet.
  *
  * Each packet has a reference to its page, and the ring has one.
  */

@@ -7,7 +7,7 @@
 #include "page.h"
 #include "socket.h"
 
-/* Numbers that are in the slots go to the page; from now on it has them. */
+/* Move the numbers from the slots to the page, which has them from now on. */
 static bool page_begin(struct coll_sock *csk, struct collsock_page *page)
 {
 	struct coll_completions *slots = csk->slots;

@@ -37,9 +37,9 @@ static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
 }
 
 /*
- * Replace what is quiet by time-wait entries; it goes to @retired, to be freed later. A process
+ * Replace quiet groups by time-wait entries; they go to @retired, to be freed later. A process
  * that ends may close many groups at once, and a large table may need the room of many entries:
- * others join meanwhile.
+ * others can join meanwhile.
  */
 static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
 {
@@ -84,7 +84,7 @@ static void pernet_tidy(struct work_struct *work)
 
 /* ---- counters ---- */
 
-/* What groups have reserved: both numbers change meanwhile. */
+/* Memory that groups have reserved; both numbers may change meanwhile. */
 static u64 pernet_memory(const struct coll_net *cn)
 {
 	u64 all = atomic64_read(&cn->memory);
@@ -97,7 +97,7 @@ static u64 pernet_memory(const struct coll_net *cn)
  * @cn: the namespace
  * @stats: out, all but its size
  *
- * Anybody may ask, so it takes no lock, and the same time whatever groups there are.
+ * Any user may ask, so it takes no lock, and its time does not depend on the number of groups.
  *
  * Context: process.
  */
@@ -203,7 +203,7 @@ static void __net_exit pernet_pre_end(struct net *net)
 
 /*
  * No packet is in flight, and none sees a group. Time-wait entries may still answer packets of the
- * backlog, over the port, so that ends first.
+ * backlog, over the port, so the backlog ends first.
  */
 static void __net_exit pernet_end(struct net *net)
 {
@@ -238,7 +238,7 @@ static int pernet_device_event(struct notifier_block *block, unsigned long event
 	const struct net_device *dev = netdev_notifier_info_to_dev(info);
 	struct coll_net *cn = coll_net_of(dev_net(dev));
 
-	/* Removed, or moved to another namespace. One that could not be made may have no part. */
+	/* Removed or moved. A namespace whose set-up has failed may have no struct coll_net. */
 	if (event == NETDEV_UNREGISTER && cn)
 		coll_bearer_forget_device(&cn->bearers, dev);
 	return NOTIFY_DONE;

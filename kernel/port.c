@@ -5,12 +5,12 @@
 #include "netns.h"
 #include "port.h"
 
-/* All namespaces, in which the module's parameters count; taken before their mutexes. */
+/* All namespaces, for changes of the module's parameters. Taken before their mutexes. */
 static LIST_HEAD(port_nets);
 static DEFINE_MUTEX(port_nets_mutex);
 
 /**
- * coll_port_begin() - parameters of the module count in the namespace from now on
+ * coll_port_begin() - apply later changes of the module's parameters to the namespace
  * @cn: the namespace
  *
  * Context: process.
@@ -23,7 +23,7 @@ void coll_port_begin(struct coll_net *cn)
 }
 
 /**
- * coll_port_end() - the port, and devices, receive no more packets
+ * coll_port_end() - stop receiving packets at the port and from devices
  * @cn: the namespace; nobody joins any more
  *
  * Does not wait for packets in flight: after a grace period the bearers can be ended.
@@ -49,7 +49,7 @@ static int port_open(struct coll_net *cn)
 }
 
 /**
- * coll_port_open() - the port, or a device, is open for a group that is being joined
+ * coll_port_open() - open the port, or a device, for a group that is being joined
  * @cn: the namespace; its mutex is held
  * @self: this host
  *
@@ -68,7 +68,7 @@ int coll_port_open(struct coll_net *cn, const struct collsock_member *self)
 }
 
 /**
- * coll_port_change() - have the port as these settings want it
+ * coll_port_change() - apply these settings to the port
  * @cn: the namespace; its mutex is held
  * @number: of the port
  * @hold: is it held while no group needs it?
@@ -96,7 +96,7 @@ int coll_port_change(struct coll_net *cn, u16 number, bool hold)
 }
 
 /**
- * coll_port_settle() - have the port as the tunables want it, and no device that nobody needs
+ * coll_port_settle() - apply the tunables to the port, and close devices that no group needs
  * @cn: the namespace; its mutex is held
  *
  * A port that is taken is tried again when a group is joined or a tunable is set.
@@ -114,14 +114,14 @@ void coll_port_settle(struct coll_net *cn)
 	if (!err || err == -EBUSY)
 		return;
 	coll_bearer_close(&cn->bearers);
-	/* Others would fill the log at will. */
+	/* Users of other namespaces could fill the log at will. */
 	if (net_eq(cn->net, &init_net))
 		net_warn_ratelimited("collsock: %s %u cannot be opened (%d): no group can be joined. \"collsock doctor\" finds who has it\n",
 				     COLL_BEARER_PORT, number, err);
 }
 
 /**
- * coll_port_settle_all() - the same in all namespaces
+ * coll_port_settle_all() - coll_port_settle() in all namespaces
  *
  * Context: process.
  */

@@ -4,11 +4,11 @@
  * with bottom halves disabled, under RCU:
  *
  * accept	receive_packet(): has it the form of a packet? If not, receive_unformed() looks
- *		for a member that speaks another version of the format. What a work queue
- *		delivers waits in the backlog for softirq. receive_for_one(): is its group
+ *		for a member that uses another version of the format. A packet from a work
+ *		queue waits in the backlog for softirq. receive_for_one(): is its group
  *		here? If not, receive_unknown() looks for a time-wait entry, or notes an early
- *		packet. receive_for_group(): can it be so long, does it come from the member that
- *		it says it is from, and do the filters of the group's owner let it in? Then the
+ *		packet. receive_for_group(): is it short enough, does it come from the member
+ *		that it names, and do the filters of the group's owner let it in? Then the
  *		group's lock is taken, and coll_group_receive() checks the MAC and the
  *		descriptor, and stores what is new. While many packets are forged, the MAC is
  *		checked before that, too (forgery.h). Nothing changes any state before the MAC
@@ -51,8 +51,8 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 }
 
 /*
- * A packet whose bytes are contiguous. A stranger's is not copied: its length and its
- * source are checked before. NULL if there is no memory.
+ * Make the bytes of a packet contiguous. Those of strangers are not copied: length and source
+ * are checked before. NULL if there is no memory.
  */
 static inline const u8 *receive_linear(struct sk_buff *skb, const u8 *packet)
 {
@@ -63,7 +63,7 @@ static inline const u8 *receive_linear(struct sk_buff *skb, const u8 *packet)
 	return likely(!skb_linearize(skb)) ? skb->data + at : NULL;
 }
 
-/* The same; what there is no memory for is counted. */
+/* receive_linear(); counts the packet if there is no memory. */
 static inline const u8 *receive_whole(struct coll_net *cn, struct sk_buff *skb,
 				      const u8 *packet, u32 bytes)
 {
@@ -76,8 +76,8 @@ static inline const u8 *receive_whole(struct coll_net *cn, struct sk_buff *skb,
 /* ---- with an instance ---- */
 
 /*
- * A filter of this host keeps the packet from the group, which is to know if a member sent it.
- * This is rare, so the MAC is always checked before the lock is taken.
+ * A filter of this host refuses the packet; the group is told if a member sent it. This is rare,
+ * so the MAC is always checked before the lock is taken.
  */
 static noinline void receive_filtered(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
@@ -97,7 +97,7 @@ static noinline void receive_forged(struct coll_instance *gi, const u8 *packet, 
 		coll_counters_add(gi->cn->counters, COLL_COUNT_FORGERY_FLOODS);
 }
 
-/* During a flood of forgeries: is it none? */
+/* During a flood of forgeries: is the packet authentic? */
 static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
 	if (!coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))
@@ -170,8 +170,8 @@ static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi, const
 }
 
 /*
- * What came by multicast is for all groups with its tag, is no early packet, and is never
- * answered. One of that type that did not come to the address of its group is for none.
+ * A multicast packet is for the group with its tag on the device that it came by, if it was sent
+ * to that group's address. It is never noted as an early packet, and never answered.
  */
 static noinline void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
 				  u32 bytes)
@@ -288,8 +288,8 @@ static __always_inline const u8 *receive_form(struct sk_buff *skb, u32 header_by
 }
 
 /*
- * A group in which hosts speak different versions ends at once, and says so. Such packets are
- * rare, so their MAC is always checked before the lock is taken.
+ * A group whose hosts use different versions ends at once, with an error that shows it. Such
+ * packets are rare, so their MAC is always checked before the lock is taken.
  */
 static void receive_other_version(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
 				  u32 bytes)
@@ -334,7 +334,7 @@ static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* One to a single host */
+/* A packet to a single host */
 static __always_inline void receive_for_one(struct coll_net *cn, struct sk_buff *skb,
 					    const u8 *packet, u32 bytes)
 {
@@ -347,7 +347,7 @@ static __always_inline void receive_for_one(struct coll_net *cn, struct sk_buff 
 		receive_unknown(cn, found, skb, packet, bytes);
 }
 
-/* A packet that has the form of one; it is always consumed. */
+/* A well-formed packet, which is always consumed */
 static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb,
 					    const u8 *packet, u32 bytes)
 {
@@ -390,8 +390,8 @@ static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32
 }
 
 /*
- * Receive a packet from a bearer, which begins after @header_bytes; always consumes it. To a
- * multicast address, which is that of @all, only packets for all are sent.
+ * Receive a packet from a bearer, which begins after @header_bytes; always consumes it. @all: it
+ * came to a multicast address, to which only packets of that type are sent.
  */
 static __always_inline void receive_packet_to(bool all, struct coll_net *cn, struct sk_buff *skb,
 					      u32 header_bytes)

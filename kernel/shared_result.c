@@ -48,8 +48,8 @@ struct coll_shared_result *coll_shared_result_new(struct coll_net *cn, struct co
 }
 
 /**
- * coll_shared_result_get() - one more has it
- * @result: somebody has it
+ * coll_shared_result_get() - take a reference
+ * @result: kept by its operation meanwhile
  *
  * Context: any.
  */
@@ -59,7 +59,7 @@ void coll_shared_result_get(struct coll_shared_result *result)
 }
 
 /**
- * coll_shared_result_put() - one less has it
+ * coll_shared_result_put() - drop a reference
  * @result: may be NULL
  *
  * Context: any but NMI, before the instance is freed.

@@ -16,11 +16,10 @@ struct coll_user;
 
 /**
  * struct coll_shared_result - a result that ranks of this host share
- * @core: what the core knows of it
+ * @core: the core's part
  * @cn: the namespace
- * @user: the user who is charged for it, like the next in the instance: its sockets and operations
- *	hold that longer than this
- * @charged: what results of the instance are charged
+ * @user: the user who is charged for it; the instance holds it, and lives longer
+ * @charged: coll_instance.results
  * @references: one of the operation, one of each slot that has it
  * @bytes: length of the result
  */

@@ -27,7 +27,7 @@ static int sockopt_join_group(struct coll_sock *csk, struct coll_join *join)
 	if (IS_ERR(gi)) {
 		coll_completions_free(csk->slots);
 		csk->slots = NULL;
-		/* If it was ended before the join failed, that says nothing of another group. */
+		/* A failure noted until now is of this group, not of one that is joined later. */
 		csk->failed = false;
 		csk->sk.sk_err = 0;
 		return PTR_ERR(gi);

@@ -36,8 +36,8 @@ static bool spin_is_over(const struct spin *spin, u64 until)
 
 #ifdef CONFIG_NET_RX_BUSY_POLL
 /*
- * How long one of several queues is polled. To begin and to end costs about a microsecond, and
- * the interrupts of the others may be late by the time until it is their turn.
+ * How long one of several queues is polled. Beginning and ending costs about a microsecond, and
+ * interrupts of the other queues may be late by the time until their turn.
  */
 #define SPIN_SLICE_NS	(10 * NSEC_PER_USEC)
 
@@ -59,7 +59,7 @@ static bool spin_slice_is_over(void *arg, unsigned long start_time)
 	       READ_ONCE(spin->csk->instance->napi.id[spin->at]) != spin->id;
 }
 
-/* Where the next other id is after that one; the same if there is none */
+/* Position of the next different id after @at; @at if there is none */
 static u32 spin_next(const struct coll_napi *napi, u32 at)
 {
 	u32 i, next, other, id = READ_ONCE(napi->id[at]);
@@ -73,7 +73,7 @@ static u32 spin_next(const struct coll_napi *napi, u32 at)
 	return at;
 }
 
-/* The queue that is next. Returns false if it is gone. */
+/* Poll the present queue. Returns false if it is gone. */
 static bool spin_poll_queue(struct spin *spin)
 {
 	const struct sock *sk = &spin->csk->sk;

@@ -4,11 +4,11 @@
  * it polls the queues of devices by which packets of the group come (napi.h), as waiting for
  * their interrupts would take longer: devices delay them.
  *
- * Who polls a queue receives the packets of all users that wait there, with bottom halves
- * disabled, and keeps others from the queue meanwhile. So it is not for a user to decide. The
- * kernel has a rule for its own sockets, and the same options of the rank's socket count here:
- * SO_BUSY_POLL says for how long a call may poll, is net.core.busy_read at first (0 by default:
- * not at all), and only CAP_NET_ADMIN raises it; likewise SO_PREFER_BUSY_POLL and
+ * A process that polls a queue receives packets for every user of that queue, with bottom halves
+ * disabled, and keeps others from the queue meanwhile. So polling is not for a user to decide.
+ * The kernel has a rule for its own sockets, and the same options of the rank's socket count here:
+ * SO_BUSY_POLL limits how long a call may poll; it begins as net.core.busy_read (0 by default: not
+ * at all), and only CAP_NET_ADMIN may raise it; likewise SO_PREFER_BUSY_POLL and
  * SO_BUSY_POLL_BUDGET. For the rest of its time a call reads memory, which costs nobody else.
  */
 #ifndef COLL_SPIN_H

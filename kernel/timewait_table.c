@@ -40,7 +40,7 @@ static const struct rhashtable_params timewait_user_params = {
  * @table: out
  * @lookup: of the namespace
  * @tunables: of the namespace
- * @memory: what is charged to it
+ * @memory: the namespace's charge
  *
  * Return: 0 or -ENOMEM. Context: process.
  */
@@ -164,13 +164,13 @@ static void timewait_user_forget_oldest(struct coll_timewait_table *table,
 						      of_user));
 }
 
-/* How many entries are left at least when the mutex is released */
+/* The fewest entries that may be left when the mutex is released */
 static u32 timewait_user_least(const struct coll_timewait_user *user)
 {
 	return user->count - min_t(u32, user->count, BATCH);
 }
 
-/* One more entry is to come; it is accounted for the user in all namespaces. */
+/* Make room for one more entry, and account it for the user in all namespaces. */
 static bool timewait_user_make_room(struct coll_timewait_table *table,
 				    struct coll_timewait_user *user, u64 bytes)
 {
@@ -208,14 +208,14 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
 }
 
 /**
- * coll_timewait_table_make_room() - an entry for a group will be added
+ * coll_timewait_table_make_room() - make room for a group's entry
  * @table: of the namespace; its mutex is held
  * @charged: who will be charged for it
  * @members: the table of the group
  *
  * The user's oldest entries are forgotten for it, but not more than a batch.
  *
- * Return: false if more are to be forgotten, when others have had the mutex. Context: process.
+ * Return: false if more are to be forgotten, once others have had the mutex. Context: process.
  */
 bool coll_timewait_table_make_room(struct coll_timewait_table *table,
 				   const struct coll_user *charged,
@@ -247,9 +247,8 @@ bool coll_timewait_table_make_room(struct coll_timewait_table *table,
  *
  * If there is no memory, or no room, no entry is added, and late packets are not answered.
  *
- * Return: how much of what is charged for the group, to the user and to the namespace, is
- * charged for the entry from now on; 0 if none was added: @group is to be removed.
- * Context: process.
+ * Return: the part of the group's charge, to the user and to the namespace, that is the entry's
+ * from now on; 0 if none was added: then the caller removes @group. Context: process.
  */
 u64 coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
 			    const struct coll_group *g, struct coll_members *members,
@@ -300,7 +299,7 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 }
 
 /**
- * coll_timewait_table_reclaim() - a user needs memory
+ * coll_timewait_table_reclaim() - forget entries of a user who needs memory
  * @table: of the namespace; its mutex is held
  * @charged: the user
  * @bytes: how much of it; the user's oldest entries are forgotten for it, but not more than a batch

@@ -7,17 +7,17 @@
  * An entry belongs to the user whose process made the group. A user has at most
  * COLL_TIMEWAIT_PER_USER of them in a namespace, and no more of their memory (an entry keeps
  * its group's table of members) than a share of what the namespace's groups may reserve; a new
- * one replaces the user's oldest. So nobody displaces what others have. In all namespaces
- * together they have no more than coll_user_remember() allows; what is beyond that replaces
- * the user's oldest of this namespace, or is not remembered.
+ * one replaces the user's oldest. So no user displaces entries of another. In all namespaces
+ * together they have no more than coll_user_remember() allows; an entry beyond that replaces
+ * the user's oldest of this namespace, or is not added.
  *
  * The memory of an entry was charged for its group, and stays charged, to the namespace and
  * to the user. So groups and entries together never need more than either may have: a user
  * who joins when that is used up loses the oldest entries in the namespace.
  *
- * Softirqs find them by tag and host, as they find groups (lookup.h). They are added and
- * forgotten under the namespace's mutex, no more than a batch while it is held once: others join
- * meanwhile.
+ * Softirqs find entries by tag and host, as they find groups (lookup.h). Entries are added and
+ * forgotten under the namespace's mutex, at most a batch each time it is held, so that others can
+ * join meanwhile.
  */
 #ifndef COLL_TIMEWAIT_TABLE_H
 #define COLL_TIMEWAIT_TABLE_H
@@ -77,7 +77,7 @@ struct coll_timewait_table {
 	u64			bytes;
 };
 
-/* The time-wait entry that was looked up, which is no instance. */
+/* The time-wait entry that was looked up; @entry is not that of an instance. */
 static inline struct coll_timewait_entry *
 coll_timewait_looked_up(struct coll_lookup_entry *entry)
 {

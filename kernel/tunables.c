@@ -96,10 +96,10 @@ u32 coll_tunable_default(enum coll_tunable which)
 }
 
 /**
- * coll_tunable_is_machines() - is it about what all namespaces share?
+ * coll_tunable_is_machines() - does it limit what all namespaces share?
  * @which: tunable
  *
- * Of that a namespace has less than the module's parameter says, never more.
+ * A namespace can have less of that than the module's parameter allows, never more.
  *
  * Context: any.
  */
@@ -122,13 +122,13 @@ bool coll_tunable_is_interval(enum coll_tunable which)
 	       which == COLL_TUNABLE_ACK_DELAY;
 }
 
-/* What a user may have of that memory, unless user_memory_kib says */
+/* A user's part of that memory, unless user_memory_kib is set */
 static u32 tunable_quarter(u32 memory)
 {
 	return max(1U, memory / 4);
 }
 
-/* What the module's parameters allow a namespace of what is the machine's */
+/* The most that the module's parameters allow a namespace */
 static u32 tunable_most(enum coll_tunable which)
 {
 	u32 most = coll_tunable_default(which);
@@ -152,7 +152,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 	if (!test_bit_acquire(which, t->own))
 		return preset;
 	own = READ_ONCE(t->value[which]);
-	/* A namespace can only lower what is limited for the whole machine. */
+	/* A namespace can only lower a limit of the whole machine. */
 	if (!coll_tunable_is_machines(which))
 		return own;
 	/* 0 stands for a value that follows from others. */
@@ -160,7 +160,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 }
 
 /**
- * coll_tunable_user_memory() - what groups of one user may reserve, in KiB
+ * coll_tunable_user_memory() - memory that groups of one user may reserve, in KiB
  * @t: tunables of the namespace in which they are joined
  * @own: the value of user_memory_kib
  *

@@ -10,11 +10,11 @@
 #include "compat.h"
 #include "turns.h"
 
-/* In each period turns have at most this time, and one turn more. */
+/* In each period turns take at most this time, plus one turn. */
 #define TURNS_PERIOD_NS	NSEC_PER_MSEC
 #define TURNS_MOST_NS	(TURNS_PERIOD_NS / 2)
 
-/* When this has been used in a period, timers queue their groups: users get equal shares. */
+/* Once this has been used in a period, timers queue their groups: users get equal shares. */
 #define TURNS_AT_ONCE_NS	(TURNS_MOST_NS / 8)
 
 /* If more users than this have groups, some share a queue. */
@@ -32,12 +32,12 @@ struct turns_user {
 
 /**
  * struct turns_cpu - turns on a CPU; if it goes offline, another one works them off
- * @lock: of what is here, up to @resting; taken with bottom halves off
+ * @lock: protects @users, @user and @resting; taken with bottom halves off
  * @users: those with turns; the first one is next
  * @user: all, by number of the queue
  * @resting: @rest is armed, and will schedule @tasklet
- * @since: when the period began; like the next, of the softirqs that take turns
- * @used: the time of turns in it
+ * @since: when the period began; only softirqs that take turns use it
+ * @used: the time of turns in it; likewise
  * @tasklet: takes turns
  * @rest: ends the period
  */
@@ -56,8 +56,8 @@ static DEFINE_PER_CPU(struct turns_cpu, turns_cpus);
 
 /**
  * struct turns_queue - the queues with the same number on all CPUs
- * @share: whose they are, see coll_user_share(); of the first user, if others share them
- * @groups: that have them
+ * @share: their user, see coll_user_share(); the first one, if others share them
+ * @groups: number of groups that use them
  */
 struct turns_queue {
 	u64	share;
@@ -95,7 +95,7 @@ static struct coll_turn *turns_next(struct turns_cpu *t)
 	return turn;
 }
 
-/* How long turns have taken in the period, which may begin now */
+/* How long turns have taken in the period; begins a new one if it is time */
 static u64 turns_used(struct turns_cpu *t, u64 now)
 {
 	if (now - t->since >= max_t(u64, TURNS_PERIOD_NS, 2 * t->used)) {
@@ -150,7 +150,7 @@ static enum hrtimer_restart turns_rested(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* That of the user, or one that nobody has, or one to share with others, who cannot choose whom */
+/* The user's queue; else a free one; else one shared with other users, chosen by a keyed hash */
 static u32 turns_find_queue(u64 share)
 {
 	u32 found = siphash_1u64(share, &turns_seed) % TURNS_USERS, i;
@@ -166,7 +166,7 @@ static u32 turns_find_queue(u64 share)
 }
 
 /**
- * coll_turns_set_up() - a group will have turns
+ * coll_turns_set_up() - prepare a group for turns
  * @turn: of the group; until coll_turns_release()
  * @share: who makes the group, see coll_user_share()
  * @take: called for each turn
@@ -198,7 +198,7 @@ void coll_turns_release(struct coll_turn *turn)
 }
 
 /**
- * coll_turns_add() - a group needs a turn
+ * coll_turns_add() - queue a turn of a group
  * @turn: of the group; not queued, and nobody else adds it
  *
  * Context: BH disabled.
@@ -242,7 +242,7 @@ void coll_turns_expire(struct coll_turn *turn)
 }
 
 /**
- * coll_turns_cancel() - a group has no turn any more
+ * coll_turns_cancel() - cancel the turn of a group
  * @turn: of the group; nobody adds it. A turn that has begun may last for a grace period
  *
  * Context: process.
@@ -274,7 +274,7 @@ static void __init turns_init_cpu(struct turns_cpu *t)
 }
 
 /**
- * coll_turns_init() - no group has a turn
+ * coll_turns_init() - initialise the queues, empty
  *
  * Context: module init.
  */
@@ -288,7 +288,7 @@ void __init coll_turns_init(void)
 }
 
 /**
- * coll_turns_uninit() - there are no groups any more
+ * coll_turns_uninit() - undo coll_turns_init(); there are no groups any more
  *
  * Context: module exit.
  */

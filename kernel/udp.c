@@ -26,7 +26,7 @@ static void udp_flow(struct flowi_common *flow, struct sock *owner)
 	security_sk_classify_flow(owner, flow);
 }
 
-/* What goes to many is no route to one member: -EACCES, as for other sockets. */
+/* A route that broadcasts leads to no single member: -EACCES, as for other sockets. */
 static struct dst_entry *udp_lookup4(struct net *net, struct sock *owner,
 				     const struct collsock_member *self,
 				     const struct collsock_member *to)
@@ -123,7 +123,7 @@ void coll_udp_route_drop(struct coll_udp_route *route)
  * @self: their source
  * @to: their destination
  *
- * What that takes has no bound: there may be any number of rules, one after the other.
+ * The time that takes has no bound: there may be any number of rules, one after the other.
  *
  * Return: is there one? Context: as for coll_udp_address().
  */
@@ -143,7 +143,7 @@ bool coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *rou
 		udp_route_set6(route, dst);
 	else
 		udp_route_set4(route, dst);
-	/* All of them are on one network. */
+	/* All hosts are on one network. */
 	if (coll_udp_is_multicast(to))
 		route->hops = 1;
 	route->dst = dst;
@@ -176,7 +176,7 @@ struct sock *coll_udp_port_owner(const struct coll_udp *udp, const struct collso
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* There is no packet without one (RFC 8200, 8.1). */
+/* No packet may be without one (RFC 8200, 8.1). */
 static void udp_checksum6(struct sk_buff *skb, const struct ipv6hdr *ip)
 {
 	udp6_set_csum(false, skb, &ip->saddr, &ip->daddr, skb->len - sizeof(*ip));
@@ -203,7 +203,7 @@ void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_memb
 	ip->saddr = *coll_udp_ipv6(self);
 	ip->daddr = *coll_udp_ipv6(to);
 	udp_checksum6(skb, ip);
-	/* Only the sender fragments: to what every path takes. */
+	/* Only the sender fragments: to the MTU that every path has. */
 	if (unlikely(skb->ignore_df))
 		IP6CB(skb)->frag_max_size = IPV6_MIN_MTU;
 }
@@ -300,9 +300,9 @@ static int udp_set_option(struct socket *sock, int level, int option, int value)
 }
 
 /*
- * What ICMP says of path MTUs is not believed: ports are fixed and no packet can be told from a
- * guess, so any stranger can forge such a report. The socket creates no exceptions of routes,
- * and uses none.
+ * ICMP reports of path MTUs are ignored: ports are fixed and nothing in the quoted packet is hard
+ * to guess, so any stranger can forge such a report. The socket neither creates nor uses
+ * exceptions of routes.
  */
 static int udp_ignore_icmp(struct socket *sock)
 {
@@ -380,8 +380,8 @@ bool coll_udp_is_open(const struct coll_udp *udp)
 /**
  * struct udp_sockets - a port that is being opened
  * @work: opens it
- * @udp: whose it is to be
- * @number: of it
+ * @udp: the port of the namespace
+ * @number: its number
  * @sk4: out: its IPv4 socket
  * @sk6: out: its IPv6 socket, NULL if this machine has no IPv6
  * @err: out
@@ -396,9 +396,9 @@ struct udp_sockets {
 };
 
 /*
- * What the port sends are answers: one, and a small one, for each packet that a member sent. The
- * queues of devices limit how many wait, and drop what is too much there. A buffer that all
- * share would let one that is stuck keep back answers by other devices, and to other hosts.
+ * The port sends only answers: a small one for each packet that a member sent. The queues of
+ * devices limit how many wait, and drop the excess. A smaller buffer, which all would share, would
+ * let one stuck device hold back answers by other devices and to other hosts.
  */
 #define UDP_ANSWERS_BYTES	(INT_MAX / 2)
 
@@ -440,7 +440,7 @@ static void udp_sock_close(struct sock *sk)
 		udp_tunnel_sock_release(coll_tunnel_sock(sk));
 }
 
-/* Both or none: a program with one of them would receive part of the packets. */
+/* Both or none: a program that has the other one would receive part of the packets. */
 static void udp_sockets_open(struct work_struct *work)
 {
 	struct udp_sockets *s = container_of(work, struct udp_sockets, work);
@@ -453,7 +453,7 @@ static void udp_sockets_open(struct work_struct *work)
 		udp_sock_close(s->sk4);
 }
 
-/* Use these from now on, and close what there was. */
+/* Use these sockets from now on, and close the former ones. */
 static void udp_replace(struct coll_udp *udp, struct sock *sk4, struct sock *sk6, u16 number)
 {
 	sk4 = rcu_replace_pointer(udp->sk4, sk4, true);
@@ -468,8 +468,8 @@ static void udp_replace(struct coll_udp *udp, struct sock *sk4, struct sock *sk6
  * @udp: the port; the namespace's mutex is held
  * @number: of the port
  *
- * A kernel thread opens it: with the module's credentials, whatever those of the caller,
- * and not in the caller's cgroups, whose rules are not for the packets of all.
+ * A kernel thread opens it: with the module's credentials instead of the caller's, and outside
+ * the caller's cgroups, whose rules are not for everybody's packets.
  *
  * Return: 0, also if it is open already; -EADDRINUSE if another socket has it, or another
  * -errno: then nothing has changed. Context: process.
@@ -521,7 +521,7 @@ void coll_udp_stop(struct coll_udp *udp)
 }
 
 /*
- * As udp_tunnel_sock_release(), but without its grace period, which has passed, and without a
+ * Like udp_tunnel_sock_release(), but without its grace period, which has passed, and without a
  * shutdown: nobody sleeps on the socket.
  */
 static void udp_sock_end(struct sock *sk)
@@ -547,7 +547,7 @@ void coll_udp_end(struct coll_udp *udp)
 /* ---- checks when a group is joined ---- */
 
 /*
- * Packets of a device in a VRF go by tables, and reach sockets, that are not asked here. The
+ * A device in a VRF has routing tables and sockets of its own, which are not consulted here. The
  * stack finds its addresses only if it is asked for the device.
  */
 static bool udp_is_in_vrf(const struct net_device *dev)
@@ -575,7 +575,7 @@ static int udp_check_self4(struct net *net, const struct collsock_member *self)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* The address is to be one of this device. RCU read side. */
+/* 0 if the address is one of this device, outside of VRFs; or why not. RCU read side. */
 static int udp_check_device6(struct net *net, const struct in6_addr *address,
 			     struct net_device *dev)
 {
@@ -640,7 +640,7 @@ static bool udp_is_by_device(const struct sock *owner, const struct collsock_mem
 	return !owner->sk_bound_dev_if || !m->scope_id || owner->sk_bound_dev_if == m->scope_id;
 }
 
-/* As bind() asks: any device of the same VRF, or outside of all, may have it. RCU read side. */
+/* Like bind(): any device of the same VRF may have it, or any outside of VRFs. RCU read side. */
 static bool udp_is_address_beside(struct net *net, const struct collsock_member *m,
 				  const struct net_device *dev)
 {
@@ -654,7 +654,7 @@ static bool udp_is_address_beside(struct net *net, const struct collsock_member 
 }
 
 /**
- * coll_udp_check_owner() - can packets of this owner be that member's?
+ * coll_udp_check_owner() - can this owner send that member's packets?
  * @udp: the port
  * @owner: of the packets
  * @self: the member
@@ -690,7 +690,7 @@ static bool udp_is_local(struct net *net, const struct collsock_member *m)
 				      !udp_check_self6(net, m);
 }
 
-/* What the administrator says of the route; 0 for nothing. What ICMP says is not in it. */
+/* The MTU configured on the route, or 0; path MTUs learned from ICMP are not used. */
 static u32 udp_route_mtu(const struct dst_entry *dst, u16 family)
 {
 #if IS_ENABLED(CONFIG_IPV6)
@@ -709,7 +709,7 @@ static u32 udp_route_mtu(const struct dst_entry *dst, u16 family)
 	return dst_metric_raw(dst, RTAX_MTU);
 }
 
-/* The largest IP packet that leaves unfragmented; packets of owners go by the device's MTU. */
+/* The largest IP packet that leaves unfragmented; see udp_ignore_icmp() */
 static u32 udp_mtu(const struct dst_entry *dst, u16 family)
 {
 	u32 mtu = READ_ONCE(dst->dev->mtu), route = udp_route_mtu(dst, family);
@@ -726,10 +726,10 @@ static u32 udp_mtu(const struct dst_entry *dst, u16 family)
  * @to: the member
  * @bytes: length of the largest packet, without the headers of UDP and IP
  *
- * A loopback address means this host to each host: beside it all are to be this host.
+ * To each host a loopback address is that host itself: beside one, all members must be this host.
  *
- * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, at another
- * device than that of @owner, or another host while one of the two is a loopback address.
+ * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, is at another
+ * device than that of @owner, or is another host while one of the two has a loopback address.
  * Context: process.
  */
 int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,

@@ -3,15 +3,15 @@
  * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6 addresses.
  * All groups of a namespace share one port, with one kernel socket each for IPv4 and IPv6
  * and a tunnel receive hook. IPv4 packets have no UDP checksum, as the MAC covers more; IPv6
- * packets must have one. Nothing is fragmented, unless the packet says that it may be
- * (ignore_df of its skb). Each group sends through a socket of its own (owner.h).
+ * packets must have one. Only packets whose skb has ignore_df set may be fragmented. Each group
+ * sends through a socket of its own (owner.h).
  *
- * A group with multicast joins its address with that socket, so the kernel counts who needs it
- * (udp_multicast.c). What comes there is passed to the port's sockets, as all that comes to the
- * port: which groups it is for is looked up, and they compare the address.
+ * A group with multicast joins its address with that socket, so the kernel counts the users of
+ * the address (udp_multicast.c). Its packets come to the port's sockets, like all packets to the
+ * port: the group is looked up, and then the address is compared.
  *
- * Only udp*.[ch], and of these udp_bearer.[ch] as the part that the core and other platforms use,
- * know UDP and IP.
+ * Only udp*.[ch] know UDP and IP; udp_bearer.[ch] is the part that the core and other platforms
+ * use.
  */
 #ifndef COLL_UDP_H
 #define COLL_UDP_H
@@ -32,7 +32,7 @@
 
 struct dst_entry;
 
-/* Is it a packet of IP? Else it is one of another bearer. */
+/* Is it an IP packet? If not, it is one of another bearer. */
 static inline bool coll_udp_has(const struct sk_buff *skb)
 {
 	return likely(skb->protocol == htons(ETH_P_IP)) || skb->protocol == htons(ETH_P_IPV6);
@@ -125,9 +125,9 @@ static inline bool coll_udp_was_multicast(const struct sk_buff *skb)
 }
 
 /*
- * Pass the port's owner, and the packet, which begins with its UDP header, to @receive, or to
- * @copy one that went to a multicast address. On devices that have no such addresses of their own
- * these are no frames of another kind; there @receive has all.
+ * Pass the port's owner and the packet, which begins with its UDP header, to @receive, or to
+ * @copy if it went to a multicast address. On devices without multicast frames @receive gets all
+ * packets.
  */
 static __always_inline int coll_udp_receive(struct sock *sk, struct sk_buff *skb,
 					    void (*receive)(void *owner, struct sk_buff *skb,
@@ -257,7 +257,7 @@ static inline bool coll_udp_is_marked(const struct sk_buff *skb)
 	return INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
 }
 
-/* Does the owner accept the received packet? What came by another device is for others. */
+/* Does the owner accept the received packet? If bound to a device, only packets of that. */
 static inline bool coll_udp_accepts(struct sock *owner, struct sk_buff *skb)
 {
 	int device = owner->sk_bound_dev_if;

@@ -28,8 +28,8 @@ static bool udp_ipv4_valid(const u8 *address)
 }
 
 /*
- * Not multicast, not unspecified, and not an IPv4 address in one of IPv6: mapped ones name
- * members of IPv4, compatible ones are abolished.
+ * Not multicast, not unspecified, and not an IPv4 address inside an IPv6 one: mapped addresses
+ * name members with IPv4, compatible ones are deprecated.
  */
 static bool udp_ipv6_valid(const u8 *address)
 {
@@ -78,8 +78,8 @@ static bool udp_multicast_valid4(const u8 *address)
 }
 
 /*
- * Of a link at least, and no reserved scope (RFC 4291, 2.7). Of a link only transient ones: the
- * others are for the network's own protocols.
+ * The scope is a link or wider, and not reserved (RFC 4291, 2.7). In that of a link only
+ * transient addresses: others are for the network's own protocols.
  */
 static bool udp_multicast_valid6(const u8 *address)
 {

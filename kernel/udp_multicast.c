@@ -38,7 +38,7 @@ static const struct net_device *udp_multicast_device6(struct net *net,
 }
 #endif
 
-/* 0, or why the device is none for the packets. */
+/* 0, or why the device cannot be used for the packets. */
 static int udp_multicast_check_device(const struct net_device *dev, const struct sock *owner,
 				      u32 bytes)
 {
@@ -75,7 +75,7 @@ static int udp_multicast_set(struct socket *sock, int level, int option, void *v
 	return sock->ops->setsockopt(sock, level, option, KERNEL_SOCKPTR(value), bytes);
 }
 
-/* What the host itself sends does not come back. */
+/* Packets of this host itself do not come back to it. */
 static int udp_multicast_join4(struct socket *sock, const struct collsock_member *everyone)
 {
 	struct ip_mreqn request = {
@@ -122,7 +122,7 @@ int coll_udp_multicast(const struct coll_udp *udp, struct sock *owner,
 	everyone->scope_id = err;
 	err = self->family == AF_INET ? udp_multicast_join4(owner->sk_socket, everyone) :
 					udp_multicast_join6(owner->sk_socket, everyone);
-	/* It has just left. */
+	/* The device has just left. */
 	return err == -ENODEV ? -EADDRNOTAVAIL : err;
 }
 

@@ -7,7 +7,7 @@
 
 #include "user.h"
 
-/* Time-wait entries have at most one of this number of parts of a user's memory. */
+/* Time-wait entries have at most a user's memory divided by this. */
 #define TIMEWAIT_SHARE	4
 
 /* Those that have groups or time-wait entries. Nothing is allocated under the mutex. */
@@ -32,7 +32,7 @@ static bool user_namespace_is_roots(const struct user_namespace *ns)
 }
 
 /**
- * coll_user_current() - who answers for what the calling process takes
+ * coll_user_current() - the user who is charged for the calling process
  *
  * Context: process.
  */
@@ -44,10 +44,10 @@ kuid_t coll_user_current(void)
 }
 
 /**
- * coll_user_share() - with whom the calling process shares what users have equal parts of
+ * coll_user_share() - which of the equal shares of users the calling process belongs to
  *
- * Processes of a user share it, and all those in a user namespace that root has made: its root
- * can have any of its ids.
+ * All processes of a user have one share. All those in a user namespace that root has made have
+ * one, too, as its root can have any of its ids.
  *
  * Return: a number, the same for those who share. Context: process.
  */
@@ -103,7 +103,7 @@ static bool user_is_before(struct rb_node *a, const struct rb_node *b)
 	       __kuid_val(rb_entry(b, struct coll_user, node)->uid);
 }
 
-/* The user, who may be the new one. */
+/* Count a group for its user, who is @new if there was no entry. */
 static struct coll_user *user_add_group(struct coll_user *new, const struct coll_tunables *t)
 {
 	struct coll_user *user = user_from(__kuid_val(new->uid));
@@ -130,7 +130,7 @@ static void user_drop(struct coll_user *user)
 }
 
 /**
- * coll_user_get() - the user of the calling process has one more group
+ * coll_user_get() - count one more group for the user of the calling process
  * @t: of the namespace in which the process joins
  *
  * Return: the user, until coll_user_uncount() and coll_user_release(); or an error pointer:
@@ -152,11 +152,11 @@ struct coll_user *coll_user_get(const struct coll_tunables *t)
 }
 
 /**
- * coll_user_uncount() - the user of coll_user_get() has one group less
+ * coll_user_uncount() - count one group less for the user of coll_user_get()
  * @user: the user, who stays until coll_user_release()
  *
- * A group does not count any more once nobody can see it, although what may still use its memory
- * must end before that is freed.
+ * A group does not count any more once nobody can see it, although its memory may be in use for
+ * a while before it is freed.
  *
  * Context: process.
  */
@@ -168,7 +168,7 @@ void coll_user_uncount(struct coll_user *user)
 }
 
 /**
- * coll_user_hold() - the user stays, also without a group
+ * coll_user_hold() - keep the user, also without a group
  * @user: the user, who has a group
  *
  * Context: process.

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each user of the machine has: groups and their memory, in all namespaces together.
+ * The groups of each user of the machine, and their memory, in all namespaces together.
  * A group that lingers counts, too, though its sockets are closed. Part of its memory stays
  * charged when a time-wait entry replaces it: all entries of a user have a quarter of what
  * the user may have, so that three quarters are left for groups.
  *
  * In the initial user namespace users answer for themselves. For all users of another one
- * the user who made it answers, so that ids in it are no way around the limits; unless
- * that is root, who is not limited: then each id has limits of its own, but all of them together
- * have one share of what is divided among users (turns.h, pace.h). The kernel's own counts of that
- * kind (ucounts) are not for modules.
+ * the user who made it answers; otherwise new ids would bypass the limits. Root is not limited,
+ * so in a namespace made by root each id has limits of its own, but all its ids have one share of
+ * what is divided among users (turns.h, pace.h). The kernel's own counts of that kind (ucounts)
+ * are not available to modules.
  */
 #ifndef COLL_USER_H
 #define COLL_USER_H
