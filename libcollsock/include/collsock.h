@@ -34,7 +34,7 @@ struct collsock_group;
 
 /* Where a rank is */
 enum collsock_backend {
-	COLLSOCK_BACKEND_AUTO	= 0,	/* as COLLSOCK_BACKEND says; else the kernel if it can */
+	COLLSOCK_BACKEND_AUTO	= 0,	/* that of COLLSOCK_BACKEND; else the kernel if it can */
 	COLLSOCK_BACKEND_KERNEL	= 1,	/* the module */
 	COLLSOCK_BACKEND_USER	= 2,	/* this process: neither root nor module */
 };
@@ -96,16 +96,16 @@ int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
 
 /*
- * The same with the bytes that JOIN takes, for other languages. @udp: of a rank in user space: the
- * UDP socket that is bound to its address and port, which is the library's from now on, whatever is
- * returned; or -1.
+ * The same with the bytes that JOIN takes, for other languages. @udp: for a rank in user space, the
+ * UDP socket that is bound to its address and port, which is the library's from now on, even after
+ * an error; or -1.
  */
 int collsock_join_bytes(struct collsock *socket, const void *request, size_t bytes, int udp);
 
 /* ---- join with an exchange ---- */
 
 /*
- * What collsock_join_with() needs of a launcher, an allgather: each rank gives the @bytes at @mine,
+ * An allgather of a launcher, for collsock_join_with(): each rank gives the @bytes at @mine,
  * as many on all ranks, and @all receives those of all ranks, in their order. It is called up to
  * seven times, in the same order on all ranks. Returns 0 or a negative error number, and is not
  * called again after an error. Unless the options have a key, it carries that of the group, and
@@ -192,15 +192,15 @@ struct collsock_options {
  * Join a group of @ranks ranks as @rank: they find each other through @exchange, which is called
  * with @ctx. @options may be NULL. When this returns 0, packets of all ranks have arrived. All
  * ranks get the same error, and none has joined then, unless the exchange failed on some only, or
- * altered what it was given.
+ * altered blocks.
  */
 int collsock_join_with(struct collsock **joined, const struct collsock_options *options,
 		       __u32 rank, __u32 ranks, collsock_exchange exchange, void *ctx);
 
 /*
- * The same with what the launcher says in the environment: collsock run, variables set by hand,
- * torchrun, PMIx, PMI or Slurm (see collsock_join_env(3)). What it waits for is printed on standard
- * error. -ENOENT if there is no launcher; the options' text says what was looked for.
+ * The same with ranks and exchange of the launcher: collsock run, variables set by hand, torchrun,
+ * PMIx, PMI or Slurm (see collsock_join_env(3)). Reports on standard error whom it waits for.
+ * -ENOENT if there is no launcher; the options' text lists what was looked for.
  */
 int collsock_join_env(struct collsock **joined, const struct collsock_options *options);
 
@@ -295,9 +295,9 @@ int collsock_post_reduce_scatter_block(struct collsock *socket, const void *data
 				       __u64 cookie);
 
 /*
- * The result, with the completion, is what the operator makes of @data of all ranks up to this
- * one, in their order, or of those below it (exscan: nothing at rank 0). Ranks must be placed on
- * hosts in their order: else -EOPNOTSUPP.
+ * The result, with the completion, is @data of all ranks up to this one, combined in their order,
+ * or of those below it (exscan: nothing at rank 0). Ranks must be placed on hosts in their order:
+ * else -EOPNOTSUPP.
  */
 int collsock_post_scan(struct collsock *socket, const void *data, __u32 count,
 		       enum collsock_type type, enum collsock_operator op, __u64 cookie);
@@ -317,8 +317,9 @@ int collsock_wait(struct collsock *socket, __u64 cookie,
 		  size_t result_bytes);
 
 /*
- * The page of a socket that has joined, until collsock_close(): what has ended, without a call of
- * the kernel. Read it with the next two only. A forked child has no page until it calls this.
+ * The page of a socket that has joined, until collsock_close(): counts of posted and ended
+ * operations, without a system call. Read it only with the three functions below. A forked child
+ * has no page until it calls this.
  */
 int collsock_map_page(struct collsock *socket, const struct collsock_page **page);
 
@@ -475,12 +476,12 @@ int collsock_net_stats(const struct collsock *socket, struct collsock_net_stats 
 int collsock_self(const struct collsock *socket, struct collsock_self *self, size_t bytes);
 
 /*
- * What the ranks in user space of this user do on this machine: a file with messages of generic
- * netlink, as the module answers dumps, which the caller closes; or a negative error number.
+ * A report on this user's ranks in user space on this machine: a file, which the caller closes,
+ * with messages of generic netlink like the module's answers to dumps; or a negative error number.
  */
 int collsock_report(void);
 
-/* What this kernel supports; the socket need not have joined. */
+/* Features that this kernel supports; the socket need not have joined. */
 int collsock_features(const struct collsock *socket, struct collsock_features *features,
 		      size_t bytes);
 

@@ -26,8 +26,8 @@ static inline int collsock_exchange_comm(void *comm, const void *mine, void *all
 }
 
 /*
- * collsock_join_with() with an exchange over @comm, which is no intercommunicator. All its ranks
- * call this, in the order of its other collectives. The socket does not need @comm afterwards.
+ * collsock_join_with() with an exchange over @comm, an intracommunicator. All its ranks call
+ * this, in the order of its other collectives. The socket does not need @comm afterwards.
  */
 static inline int collsock_join_comm(struct collsock **joined,
 				     const struct collsock_options *options, MPI_Comm comm)

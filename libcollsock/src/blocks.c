@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Operations whose vector has a block for each rank. How long that is follows from the number
- * of ranks, which the socket is asked for once.
+ * Operations whose vector has a block for each rank. Its length follows from the number of ranks,
+ * which is read from the socket once.
  */
 #include <errno.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include "meeting_self.h"
 #include "socket.h"
 
-/* The launcher has decided, and so may the program have. */
+/* The launcher has chosen a backend; -EINVAL if the program has chosen another one. */
 static int env_check_backend(const struct collsock_options *o, enum collsock_backend launched)
 {
 	static const char *const words[] = {
@@ -67,7 +67,7 @@ static int env_join_request(struct collsock **joined, const struct collsock_opti
 	return err;
 }
 
-/* If the exchange has failed, it knows why. */
+/* If the exchange has failed, its text is the reason. */
 static int env_join_exchange(struct collsock **joined, struct collsock_options *o,
 			     const struct launch *launch, struct launch_exchange *exchange)
 {
@@ -113,7 +113,7 @@ COLLSOCK_PUBLIC int collsock_join_env(struct collsock **joined,
 	char text[MEETING_TEXT] = "";
 	int err = joining_options_complete(&o, options);
 
-	/* What the program leaves open, the request of collsock run may say. */
+	/* If the program leaves it open, the request of collsock run decides. */
 	if (!err && !(options && options->max_bytes))
 		o.max_bytes = 0;
 	/* Likewise the environment */

@@ -47,7 +47,7 @@ static __u64 format_sign(const struct format *f)
 
 /* ---- words ---- */
 
-/* What does not fit is carried, beyond the last word into nothing. */
+/* Carry to the next word; a carry out of the last word is lost. */
 static void words_add(__u64 *word, unsigned int at, unsigned __int128 value)
 {
 	for (; value && at < COLLSOCK_EXACT_WORDS; at++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A forked child is not the rank. If it kept the socket open, the other ranks would not be
- * notified when the parent ends; so the library closes sockets in the child. Nor is it the
- * member of a team, which finds that out by the number of forks.
+ * notified when the parent ends; so the library closes sockets in the child. It is not the member
+ * of a team either, which the team's functions detect by the number of forks.
  */
 #include <pthread.h>
 #include <unistd.h>

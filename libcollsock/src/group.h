@@ -16,8 +16,8 @@
 size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **request);
 
 /*
- * collsock_join(). @fd: in user space, the socket that is bound to the address of this rank, and
- * belongs to @s from now on, whatever is returned; or -1
+ * collsock_join(). @fd: in user space, the socket that is bound to the address of this rank, which
+ * belongs to @s from now on, even after an error; or -1
  */
 int group_join(struct collsock *s, const struct collsock_group *group, __u32 rank, int fd);
 

@@ -22,8 +22,8 @@ static __s64 join_clock_ms(void)
 }
 
 /*
- * Wait until a completion can be received, however often signals interrupt that; returns whether
- * one can be, or a negative errno.
+ * Wait until a completion can be received, continuing after signals. Returns 1 if one can be
+ * received, 0 on time-out, or a negative errno.
  */
 static int join_await(const struct collsock *s, __u32 timeout_ms)
 {
@@ -41,8 +41,8 @@ static int join_await(const struct collsock *s, __u32 timeout_ms)
 }
 
 /*
- * Joining does not show whether packets arrive; a first barrier does. The program must not see
- * that it fails.
+ * Joining does not show whether packets arrive; a first barrier does. Its failure must not reach
+ * the program as that of an operation.
  */
 static struct joining_outcome join_try_out(struct collsock *s, const struct joining *j)
 {

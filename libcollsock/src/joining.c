@@ -15,8 +15,8 @@
  * struct joining_answer - what a rank sends in a step
  * @error: 0, or a negative errno
  * @rank: the rank that caused it, or COLLSOCK_NO_RANK
- * @common: of its key and the records that it has got: all must have the same
- * @proof: that it has these, which no other rank's answer shows
+ * @common: proof of its key and the records that it has got: all ranks must have the same
+ * @proof: its own proof of these, different from those of all other ranks
  * @segment: length of segments that it can send and receive
  * @reserved: 0
  */
@@ -70,7 +70,7 @@ static struct joining_outcome joining_exchange(struct joining *j, const void *ow
 
 	if (!err)
 		return joining_is_fine;
-	/* An exchange may have any mistake. */
+	/* An exchange may return anything. */
 	j->exchange_error = joining_outcome_is_error(err) ? err : -EIO;
 	return (struct joining_outcome){ j->exchange_error, COLLSOCK_NO_RANK };
 }
@@ -131,7 +131,7 @@ static const __u8 *joining_key(const struct joining *j)
 	return joining_options_keyed(&j->options) ? j->options.key : j->records[0].key;
 }
 
-/* An older kernel does not tell, and a rank in user space has none. */
+/* An older kernel does not report them, and a rank in user space has none. */
 void joining_find_devices(struct joining *j, const struct collsock *socket)
 {
 	socklen_t bytes = sizeof(j->devices);
@@ -169,7 +169,7 @@ static void joining_set_bearer(struct joining *j, enum collsock_bearer bearer)
 	j->options.port = bearer == COLLSOCK_BEARER_UDP ? j->records[j->rank].terms.port : 0;
 }
 
-/* Of the ranks of a host, which has the record of one, another may have tried Ethernet in vain. */
+/* A host has the record of one of its ranks; another of them may have tried Ethernet in vain. */
 static bool joining_all_are_open(const struct joining *j)
 {
 	__u32 i;
@@ -199,8 +199,8 @@ static void joining_fill_answer(struct joining *j, struct joining_answer *a)
 	unsigned int culprit = j->rank;
 
 	/*
-	 * All ranks prove that they have the same records, and each that its own is what it gave.
-	 * Else all may be of a former run, or name hosts and options of somebody's choice.
+	 * All ranks prove that they have the same records, and each that its own was not altered.
+	 * Otherwise an exchange could replay records of a former run, or make up hosts and options.
 	 */
 	if (j->altered)
 		a->error = -EBADMSG;
@@ -216,7 +216,7 @@ static void joining_fill_answer(struct joining *j, struct joining_answer *a)
 		a->segment = joining_path_segment(&j->plan, &j->options, j->rank);
 }
 
-/* Segments fit the smallest MTU that any rank knows of. */
+/* Segments fit the smallest MTU that any rank has found. */
 static void joining_agree_segment(struct joining *j)
 {
 	__u32 i;
@@ -233,7 +233,7 @@ static void joining_agree_segment(struct joining *j)
 		j->segment = COLLSOCK_DEFAULT_SEGMENT;
 }
 
-/* All ranks blame the same one, unless the exchange has altered what they said. */
+/* All ranks blame the same one, unless the exchange has altered their answers. */
 static struct joining_outcome joining_compare_proofs(struct joining *j)
 {
 	const struct joining_answer *a = j->answers;
@@ -331,7 +331,7 @@ struct joining_outcome joining_enter(struct joining *j, struct collsock *socket,
 	return joining_agree(j, own);
 }
 
-/* What is still under way is of another group. */
+/* A new nonce makes another group, so packets still under way are not for it. */
 void joining_fall_back(struct joining *j)
 {
 	joining_set_bearer(j, COLLSOCK_BEARER_UDP);

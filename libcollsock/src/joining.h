@@ -2,16 +2,16 @@
 /*
  * A group that is being joined. All ranks take each step, or none does:
  *
- *	meet		each rank sends the others its record (joining_record.h), whence all know
- *			the hosts (joining_plan.h)
+ *	meet		each rank sends the others its record (joining_record.h), from which all
+ *			compute the hosts (joining_plan.h)
  *	prepare		bearer and addresses are chosen (joining_choice.h); the ranks agree on the
  *			length of segments (joining_path.h), and find out whether they have the same
  *			key and records
  *	enter		each rank joins; they agree whether all could
  *
- * Each step returns an error, and the rank to blame, that is the same on all ranks unless the
- * exchange failed, or altered what it was given. After an error there is no other step, but that a
- * group which was to be joined over Ethernet may be joined over UDP (joining_fall_back()).
+ * Each step returns an error and the rank to blame, which are the same on all ranks unless the
+ * exchange failed, or altered blocks. After an error there is no other step, except that a group
+ * that was to be joined over Ethernet may be joined over UDP (joining_fall_back()).
  */
 #ifndef COLLSOCK_JOINING_H
 #define COLLSOCK_JOINING_H
@@ -28,7 +28,7 @@
  * @exchange: an allgather of these ranks
  * @context: its first argument
  * @exchange_error: what it returned
- * @altered: the record of this rank is not what it gave to the exchange
+ * @altered: the exchange has altered the record of this rank
  * @records: of all ranks, once they have met
  * @answers: scratch memory, an answer for each rank
  * @nonce: of the group, once they have met
@@ -38,7 +38,7 @@
  * @devices: see joining_find_devices()
  * @no_program: an error of this rank before they meet is that of its program
  * @ports: in user space, where the port of this rank is kept until it joins; NULL with the kernel
- * @detail: what an error means if its number does not say it, with the rank; else ""
+ * @detail: meaning of an error, with the rank, if its number is not specific; else ""
  */
 struct joining {
 	struct collsock_options	options;
@@ -61,22 +61,22 @@ struct joining {
 };
 
 /*
- * @options: complete (joining_options.h). 0, or -ENOMEM: then, too, joining_free() frees what was
- * taken, a key included.
+ * @options: complete (joining_options.h). Returns 0 or -ENOMEM; joining_free() is needed in either
+ * case, also to erase a key.
  */
 int joining_init(struct joining *j, const struct collsock_options *options, __u32 rank,
 		 __u32 ranks, collsock_exchange exchange, void *context);
 void joining_free(struct joining *j);
 
 /*
- * Over which devices may every user have groups? Before the ranks meet; if it is not called, over
- * none. @socket: of this rank
+ * Find the devices over which every user may have groups; none if this is not called before the
+ * ranks meet. @socket: of this rank
  */
 void joining_find_devices(struct joining *j, const struct collsock *socket);
 
 /*
- * @error: 0, or why this rank cannot join: a negative errno. The plan is made whatever is returned,
- * but for an error of the exchange.
+ * @error: 0, or why this rank cannot join: a negative errno. The plan is made even if an error is
+ * returned, unless the exchange failed.
  */
 struct joining_outcome joining_meet(struct joining *j, int error);
 
@@ -92,8 +92,8 @@ int joining_make_group(const struct joining *j, struct collsock_group **made);
 struct joining_outcome joining_enter(struct joining *j, struct collsock *socket, int error);
 
 /*
- * The group cannot be joined, or its packets do not arrive. Was Ethernet the library's choice, so
- * that it can be UDP? The same on all ranks.
+ * The group cannot be joined, or its packets do not arrive: can UDP be tried, because Ethernet was
+ * the library's choice? The same on all ranks.
  */
 static inline bool joining_can_fall_back(const struct joining *j)
 {

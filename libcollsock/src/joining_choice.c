@@ -9,7 +9,7 @@
 #define IPV4_BITS 32
 
 /**
- * struct choice - in which addresses are sought
+ * struct choice - which addresses to look for
  * @hosts: of all ranks
  * @count: number of hosts
  * @network: an address of the network
@@ -51,7 +51,7 @@ static int choice_find_address(const struct choice *c, const struct joining_host
 	return -1;
 }
 
-/* Where a host is reached: at an address of this length */
+/* The address by which a host is reached, and its length */
 struct choice_end {
 	const __u8			*address;
 	size_t				bytes;
@@ -126,7 +126,7 @@ static int choice_try(const struct choice *c, unsigned int *chosen)
 	return choice_all_differ(c, chosen);
 }
 
-/* In each network of the first host; @direct: as its prefix says, else whatever its prefix */
+/* Try each network of the first host; @direct: of its prefix, else of any addresses */
 static int choice_try_networks(struct choice *c, bool direct, unsigned int *chosen)
 {
 	const struct joining_host *first = c->hosts[0];
@@ -152,7 +152,7 @@ static bool choice_is_one_machine(const struct joining_host *const *hosts, unsig
 	return true;
 }
 
-/* All have the same address then, so that they differ by their ports. */
+/* All hosts have the same address then, and differ by their ports. */
 static int choice_in_machine(struct choice *c, unsigned int *chosen)
 {
 	const struct joining_host *first = c->hosts[0];

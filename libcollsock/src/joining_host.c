@@ -81,8 +81,8 @@ static unsigned int host_prefix_of(const __u8 *mask, unsigned int bytes)
 }
 
 /*
- * What docker, podman, Kubernetes, libvirt and lxd call the bridges of their networks. Many hosts
- * have the same addresses there, and none is reached from outside.
+ * Is it the name of a bridge of docker, podman, Kubernetes, libvirt or lxd? Many hosts have the
+ * same addresses there, and none can be reached from outside.
  */
 static bool host_is_bridge(const char *name)
 {
@@ -191,7 +191,7 @@ static bool host_lists_device(const struct collsock_devices *d, __u32 device)
 	return false;
 }
 
-/* Can hosts communicate by this address as they are to? */
+/* Can hosts communicate by this address, according to the options? */
 static bool host_can_use(const struct ifaddrs *all, const struct ifaddrs *i,
 			 struct joining_address *a, const struct collsock_options *o,
 			 const struct collsock_devices *devices)

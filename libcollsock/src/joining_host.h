@@ -12,7 +12,7 @@
 
 #define JOINING_MOST_ADDRESSES 8
 
-/* Who can be expected to reach an address: the fewer, the later it is chosen */
+/* From how far an address can be reached, as a rule; those reached from farther are chosen first */
 enum joining_reach {
 	JOINING_REACH_NETWORK,
 	JOINING_REACH_BRIDGE,	/* of a network inside the host: of containers, virtual machines */
@@ -24,7 +24,7 @@ enum joining_reach {
  * struct joining_address - address of a host
  * @family: AF_INET or AF_INET6
  * @prefix: length of its network's prefix
- * @device: index of its interface, which means something on that host only
+ * @device: index of its interface; meaningful on that host only
  * @mac: MAC address of its interface; zero if it has none
  * @reach: enum joining_reach
  * @open: with COLLSOCK_BEARER_AUTO, whether every user may have groups over its interface

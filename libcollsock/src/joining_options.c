@@ -73,7 +73,7 @@ int joining_options_complete(struct collsock_options *o, const struct collsock_o
 		err = options_check(o);
 	if (!err)
 		err = socket_choose_backend(o->backend, &backend);
-	/* An error is reported where the caller wants it, if that can be told. */
+	/* An error is reported where the caller wants it, as far as that is known. */
 	if (err)
 		*o = (struct collsock_options){ .failed_rank = o->failed_rank, .text = o->text,
 						.text_bytes = o->text_bytes };
@@ -161,7 +161,7 @@ static const struct options_term options_terms[] = { OPTIONS_TERM_LIST(OPTIONS_T
 void joining_options_terms(struct joining_terms *t, const struct collsock_options *o)
 {
 	memset(t, 0, sizeof(*t));
-	/* What is behind the end of the name does not count. */
+	/* Bytes after the end of the name do not count. */
 	strcpy(t->name, o->name);
 	memcpy(t->network, o->network, sizeof(t->network));
 	memcpy(t->multicast, o->multicast, sizeof(t->multicast));

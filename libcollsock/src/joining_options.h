@@ -9,7 +9,7 @@
 
 /**
  * struct joining_terms - what must be the same on all ranks, as sent to the others
- * @name: and all that follow but the last two: as in struct collsock_options
+ * @name: this and all but the last two are as in struct collsock_options
  * @keyed: the options have a key
  * @reserved: 0
  */
@@ -50,8 +50,8 @@ int joining_options_complete(struct collsock_options *complete,
 void joining_options_terms(struct joining_terms *terms, const struct collsock_options *options);
 
 /*
- * What differs between two ranks' terms, in words, with the name of the option; NULL if they are
- * equal. Names that ranks have sent are not repeated. Returns @text.
+ * Describe the difference between two ranks' terms, with the name of the option. Names that ranks
+ * have sent are not repeated. Returns @text, or NULL if the terms are equal.
  */
 const char *joining_options_difference(const struct joining_terms *of_first,
 				       const struct joining_terms *of_other, char *text,
@@ -65,7 +65,7 @@ static inline bool joining_is_segment(__u32 bytes)
 }
 
 /**
- * joining_options_set_request() - set what does not depend on who the ranks are
+ * joining_options_set_request() - set the fields that do not depend on who the ranks are
  * @request: of a rank
  * @options: those that are 0 leave it as it is
  */
@@ -79,8 +79,8 @@ bool joining_options_keyed(const struct collsock_options *options);
 bool joining_options_multicast(const struct collsock_options *options);
 
 /*
- * Hosts communicate by addresses of the family of the multicast address, if they have a choice, and
- * over UDP, unless it is Ethernet that is wanted.
+ * If they have a choice, hosts communicate by addresses of the family of the multicast address, and
+ * over UDP unless Ethernet is wanted.
  */
 void joining_options_set_multicast(struct collsock_options *options, const __u8 address[16]);
 

@@ -6,8 +6,8 @@
 #include "joining_plan.h"
 
 /*
- * The largest segment of a payload whose packets reach all hosts, as far as the routes of the host
- * of @rank tell: collsock_join.segment_bytes. The addresses of @plan have been chosen.
+ * The largest segment of a payload whose packets reach all hosts, according to the routes on the
+ * host of @rank: collsock_join.segment_bytes. The addresses of @plan have been chosen.
  */
 unsigned int joining_path_segment(const struct joining_plan *plan,
 				  const struct collsock_options *options, unsigned int rank);

@@ -25,7 +25,7 @@ struct joining_plan {
 	unsigned int		*lowest;
 };
 
-/* Take memory for a plan. 0, or -ENOMEM: then, too, joining_plan_free() frees what was taken. */
+/* Allocate a plan. Returns 0 or -ENOMEM; joining_plan_free() is needed in either case. */
 int joining_plan_init(struct joining_plan *plan, unsigned int ranks);
 void joining_plan_free(struct joining_plan *plan);
 

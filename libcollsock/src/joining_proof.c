@@ -3,7 +3,7 @@
 
 #include "joining_proof.h"
 
-/* Inputs are longer than what the kernel derives from a key, so that none of that is shown. */
+/* Inputs are longer than those from which the kernel derives keys, so that no key is exposed. */
 static __u64 proof_mac(const __u8 key[COLLSOCK_KEY_BYTES], const void *message, size_t bytes)
 {
 	siphash_key_t secret;

@@ -82,8 +82,8 @@ static struct joining_outcome record_error(const struct joining_record *r, char 
 }
 
 /*
- * What makes a record another than rank 0's, which is right, so that all ranks blame the same one;
- * NULL if nothing does
+ * The difference between a record and rank 0's, which counts as right so that all ranks blame the
+ * same one; NULL if there is none
  */
 static const char *record_strangeness(const struct joining_record *records, __u32 rank, char *text,
 				      size_t bytes)
@@ -127,7 +127,7 @@ static struct joining_outcome record_check_heads(const struct joining_record *re
 	for (i = 0; i < ranks; i++)
 		if (!record_is_valid(&records[i], ranks))
 			return record_blame(-EBADMSG, i, RECORD_NONSENSE, detail);
-	/* A rank that cannot join says why, and need not have the terms of the others. */
+	/* A rank that cannot join reports why, and need not have the terms of the others. */
 	for (i = 0; i < ranks; i++)
 		if (records[i].error)
 			return record_error(&records[i], detail);

@@ -13,7 +13,7 @@
  * struct joining_record - record of a rank
  * @version: of what ranks exchange; at the same offset in all versions
  * @rank: number of the rank
- * @ranks: how many there are, as it knows
+ * @ranks: number of ranks that it expects
  * @error: 0, or why the rank cannot join: a negative errno
  * @id: id of the group; that of rank 0 is used
  * @fresh: drawn by each rank; the nonce of the group is made of all (joining_nonce())
@@ -38,8 +38,8 @@ struct joining_record {
 };
 
 /*
- * Fill in the record of @rank. @devices: those that are open to every user. @error: 0, or a
- * negative errno for which it cannot join; the others are found out. Rank 0 draws id and key.
+ * Fill in the record of @rank. @devices: those that are open to every user. @error: 0, or why the
+ * rank cannot join: a negative errno. Other errors are detected here. Rank 0 draws id and key.
  */
 void joining_record_fill(struct joining_record *record, const struct collsock_options *options,
 			 const struct collsock_devices *devices, __u32 rank, __u32 ranks,
@@ -47,10 +47,10 @@ void joining_record_fill(struct joining_record *record, const struct collsock_op
 
 /**
  * joining_record_check() - can these ranks join together?
- * @records: from all ranks; nothing is known of them
+ * @records: from all ranks; not checked yet
  * @options: those of this rank
  * @ranks: number of records
- * @detail: out: what is wrong, with the name of the rank, if the error does not say it; else ""
+ * @detail: out: what is wrong, with the name of the rank, if the error is not specific; else ""
  *
  * Return: an error and the rank to blame: -EPROTO if it has another version, number, or options
  * than rank 0, -EBADMSG if no rank can have sent this, or the error of the rank.

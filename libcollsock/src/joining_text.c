@@ -40,7 +40,7 @@ static void text_no_packets(const struct joining *j, bool none, char *text, size
 			 none ? "on its host for all others" : "between all hosts");
 }
 
-/* What is different in joining; NULL if an error means the same as elsewhere */
+/* The text of an error that has a special meaning in joining; else NULL */
 static const char *text_of_error(const struct joining *j, int error, bool tried, char *text,
 				 size_t bytes)
 {

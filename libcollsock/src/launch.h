@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the launcher of this process says in its environment */
+/* This process as described by its launcher in the environment */
 #ifndef COLLSOCK_LAUNCH_H
 #define COLLSOCK_LAUNCH_H
 
@@ -7,7 +7,7 @@
 
 #define LAUNCH_JOB_BYTES 256
 
-/* By what the ranks exchange blocks */
+/* The means by which ranks exchange blocks */
 enum launch_by {
 	LAUNCH_BY_MEETING,	/* TCP: of the rest of struct launch */
 	LAUNCH_BY_PMIX,		/* libpmix, which knows the ranks */

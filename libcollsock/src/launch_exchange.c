@@ -73,8 +73,8 @@ static void exchange_close_meeting(void *ctx)
 /* ---- those of launchers ---- */
 
 /*
- * What passes through the launcher may be read. A key that is made of a secret, which all ranks
- * have, does not pass. @x: its key is the secret so far
+ * Others may be able to read what passes through the launcher. A key made of a secret, which all
+ * ranks have, does not pass through it. @x: receives the secret as its key
  */
 static int exchange_read_secret(struct launch_exchange *x, char *text, size_t bytes)
 {
@@ -84,7 +84,7 @@ static int exchange_read_secret(struct launch_exchange *x, char *text, size_t by
 	return err;
 }
 
-/* Jobs that have one secret have different keys. @job: what the launcher calls this one */
+/* Jobs that share a secret have different keys. @job: the launcher's name of this one */
 static void exchange_make_key(struct launch_exchange *x, const char *job)
 {
 	static const __u8 no_salt[MEETING_BYTES];

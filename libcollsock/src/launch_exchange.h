@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What ranks exchange blocks by, as their launcher is: a meeting, PMIx or PMI */
+/* The exchange of blocks between ranks that suits their launcher: a meeting, PMIx or PMI */
 #ifndef COLLSOCK_LAUNCH_EXCHANGE_H
 #define COLLSOCK_LAUNCH_EXCHANGE_H
 
@@ -8,14 +8,14 @@
 #include "collsock.h"
 #include "launch.h"
 
-#define LAUNCH_TIMEOUT_S 300	/* unless COLLSOCK_MEETING_TIMEOUT says another */
+#define LAUNCH_TIMEOUT_S 300	/* unless COLLSOCK_MEETING_TIMEOUT is set */
 
 struct launch_provider;
 
 /**
  * struct launch_exchange - an exchange
- * @provider: what does it
- * @ctx: its own
+ * @provider: its functions
+ * @ctx: their argument
  * @keyed: there is a key that was not exchanged
  * @key: of the group
  */
@@ -34,7 +34,7 @@ struct launch_exchange {
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
  *
- * What it waits for is printed on standard error. Return: 0; as meeting_open(), pmi_open(),
+ * Prints on standard error whom it waits for. Return: 0; as meeting_open(), pmi_open(),
  * pmix_open() or launch_secret_read().
  */
 int launch_exchange_open(struct launch_exchange *exchange, struct launch *launch,

@@ -60,8 +60,8 @@ static int launch_name_torch(struct launch *l, char *text, size_t bytes)
 }
 
 /*
- * Others set RANK and WORLD_SIZE, too; torchrun also these. The meeting is on a port of its own, as
- * MASTER_PORT is in use.
+ * Other launchers set RANK and WORLD_SIZE, too; only torchrun sets these as well. The meeting is on
+ * a port of its own, as MASTER_PORT is in use.
  */
 static int launch_by_torchrun(struct launch *l, char *text, size_t bytes)
 {
@@ -77,8 +77,9 @@ static int launch_by_torchrun(struct launch *l, char *text, size_t bytes)
 }
 
 /*
- * Of two, the inner one. mpirun of Open MPI says so, and what mpiexec of MPICH starts in a step of
- * Slurm has the variables of its proxy, which srun has started by PMIx, too.
+ * Of two launchers the inner one counts. Open MPI's mpirun names itself. Programs that MPICH's
+ * mpiexec starts in a step of Slurm also have the variables of its proxy, which srun has started
+ * by PMIx.
  */
 static int launch_by_pmix(struct launch *l, char *text, size_t bytes)
 {

@@ -9,14 +9,14 @@
 #include "launch.h"
 
 /**
- * launch_find() - what the environment says
+ * launch_find() - read the launcher's variables
  * @launch: out
- * @text: receives why that is not enough, and what to do
+ * @text: receives why they are not enough, and what to do
  * @bytes: room there; MEETING_TEXT is enough
  *
- * Return: 0; -ENOENT if there is no launcher: @text lists what was looked for, or what one that is
- * there lacks; -EINVAL if a variable is missing beside others, or is not valid: @text names it;
- * -EBADF if the connection to the launcher is closed here.
+ * Return: 0; -ENOENT if there is no launcher, or one that lacks something: @text lists what was
+ * looked for, or what is missing; -EINVAL if a variable is missing beside others, or is not valid:
+ * @text names it; -EBADF if the connection to the launcher is closed here.
  */
 int launch_find(struct launch *launch, char *text, size_t bytes);
 

@@ -11,7 +11,7 @@
  * @text: receives what is wrong
  * @bytes: room there
  *
- * Return: 0, or -EINVAL if it is no multicast address.
+ * Return: 0, or -EINVAL if it is not a multicast address.
  */
 int launch_multicast(struct collsock_options *o, char *text, size_t bytes);
 

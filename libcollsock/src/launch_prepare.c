@@ -11,7 +11,7 @@
 #include "launch_prepare.h"
 #include "socket.h"
 
-/* Programs that join by themselves exchange more. They are another job, so that neither waits. */
+/* Programs that join by themselves exchange more, so this is another job: neither waits. */
 static void launch_set_job(struct launch *launch)
 {
 	char job[LAUNCH_JOB_BYTES + 4];

@@ -10,7 +10,7 @@
 #include "launch_request.h"
 
 /**
- * struct launch_values - what the program is told in its environment
+ * struct launch_values - variables for the program
  * @request: the value of COLLSOCK_REQUEST
  * @socket: the value of COLLSOCK_SOCKET, or ""
  */
@@ -27,15 +27,15 @@ struct launch_values {
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
  *
- * Return: 0; the files that are named stay open across exec. Or a negative errno, as
+ * Return: 0; the files that the values name stay open across exec. Or a negative errno, as
  * launch_exchange_open() and collsock_join_with().
  */
 int launch_prepare(struct launch *launch, int program_error, struct launch_values *values,
 		   char *text, size_t bytes);
 
 /*
- * The backend of programs that this process starts: what COLLSOCK_BACKEND says, else what there is
- * here. 0, or a negative errno
+ * The backend of programs that this process starts: that of COLLSOCK_BACKEND, else one that is
+ * available here. Returns 0, or a negative errno.
  */
 int launch_choose_backend(enum collsock_backend *backend);
 

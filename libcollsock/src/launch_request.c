@@ -81,7 +81,7 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES])
 
 /* ---- join ---- */
 
-/* The file that the value names, if it is still that; its number may be another file's by now. */
+/* The file that the value names, unless its number is another file's by now */
 static int launch_find_file(const char *value, struct stat *status)
 {
 	unsigned long long inode;
@@ -111,7 +111,7 @@ static int launch_open(const char *value, size_t *bytes)
 	return fd;
 }
 
-/* -1 if none is named. From now on it is not for programs that this one starts. */
+/* -1 if none is named. Programs that this one starts do not inherit it from now on. */
 static int launch_open_socket(const char *value)
 {
 	struct stat status;
@@ -131,7 +131,7 @@ static void launch_close(int socket)
 		close(socket);
 }
 
-/* It has a key, so no copy is left. Who joins checks the rest. */
+/* The request has a key, so no copy of it is left. The backend that joins checks the rest. */
 static int launch_pass(struct collsock *s, const struct collsock_options *o, int fd, size_t bytes,
 		       int socket)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Requests as files: a launcher describes the group, and the program joins itself, so that it is
- * the program whose end the other ranks are told of. COLLSOCK_REQUEST=FD:INODE names a sealed memfd
+ * Requests as files: a launcher describes the group, and the program itself joins, so that the
+ * other ranks are notified when the program ends. COLLSOCK_REQUEST=FD:INODE names a sealed memfd
  * with the bytes that JOIN receives. For a rank in user space COLLSOCK_SOCKET names the UDP socket
  * that has its port, likewise; without it, the request is for the kernel.
  */
@@ -37,13 +37,13 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES]);
 /**
  * launch_request_join() - join as a request says
  * @s: a socket
- * @options: those that are not 0 and do not depend on who the ranks are come before the request's
+ * @options: those that are not 0 and do not depend on who the ranks are override the request's
  * @value: of COLLSOCK_REQUEST
  * @socket: of COLLSOCK_SOCKET, or NULL
  *
- * The files are closed after that: they are for one rank. One that is not what the value says is
- * not the library's, and stays open. Return: 0; -EBADMSG if a file is closed, is another one, or
- * could still be changed; or as collsock_join().
+ * The files are closed then, as they are for one rank. A file other than the value names is not
+ * the library's, and stays open. Return: 0; -EBADMSG if a file is closed, is another one, or could
+ * still be changed; or as collsock_join().
  */
 int launch_request_join(struct collsock *s, const struct collsock_options *options,
 			const char *value, const char *socket);
@@ -54,8 +54,8 @@ int launch_request_join(struct collsock *s, const struct collsock_options *optio
  * @rank: of the program
  * @socket: the UDP socket of the rank, which stays the caller's; -1 with the kernel
  *
- * The other ranks are told that the rank has left, as if the program had joined and ended. In user
- * space also those that join later are, while this process runs.
+ * The other ranks are notified that the rank has left, as if the program had joined and ended. In
+ * user space, while this process runs, those that join later are notified, too.
  *
  * Return: 0; -EADDRINUSE if the program has joined; or another negative errno.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The secret that the ranks of a user have: a file of its own on each host, or a shared one */
+/* The secret of a user's ranks, in a file on each host or in a shared one */
 #ifndef COLLSOCK_LAUNCH_SECRET_H
 #define COLLSOCK_LAUNCH_SECRET_H
 
@@ -12,7 +12,7 @@
 bool launch_secret_is_named(void);
 
 /**
- * launch_secret_read() - the secret, of COLLSOCK_KEY_FILE, else of ~/.config/collsock/key
+ * launch_secret_read() - read the secret from COLLSOCK_KEY_FILE, else from ~/.config/collsock/key
  * @secret: out
  * @text: receives why there is none, and what to do
  * @bytes: room there

@@ -9,10 +9,10 @@
 #include "launch_environment.h"
 #include "launch_slurm.h"
 
-/* Beyond are those of a batch script, of a shell of salloc, and others that have no tasks. */
+/* Larger numbers are those of a batch script, of a shell of salloc, and others without tasks. */
 #define MOST_STEP 0xfffffff0U
 
-/* Only srun sets both, and in a step of its own: a batch script would wait for tasks of none. */
+/* Only srun sets both, and in a step of its own: a batch script has no tasks to wait for. */
 static bool slurm_has_tasks(void)
 {
 	char text[80];
@@ -23,8 +23,8 @@ static bool slurm_has_tasks(void)
 }
 
 /*
- * The first host of a list such as "rack[0-3,7]-node[08-15],login": of each bracket the first
- * number. Returns its length, or 0 if @list is none or @room is too small.
+ * The first host of a list such as "rack[0-3,7]-node[08-15],login", with the first number of each
+ * bracket. Returns its length, or 0 if @list is not such a list or @room is too small.
  */
 static size_t slurm_first_host(const char *list, char *host, size_t room)
 {
@@ -67,7 +67,7 @@ static int slurm_read_step(struct launch *l, const char *job, char *text, size_t
 				    bytes);
 	if (err)
 		return -EINVAL;
-	/* Of a job that was started again */
+	/* Set only in a job that was started again */
 	err = launch_number("SLURM_RESTART_COUNT", UINT32_MAX, &l->attempt, text, bytes);
 	snprintf(l->job, sizeof(l->job), "slurm %.64s.%.16s", job,
 		 launch_variable("SLURM_STEP_ID"));

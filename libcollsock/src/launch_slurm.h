@@ -6,7 +6,7 @@
 #include "launch.h"
 
 /**
- * launch_slurm_find() - what Slurm says in the environment
+ * launch_slurm_find() - read Slurm's variables
  * @launch: out
  * @text: receives what is missing, or that this is a job of Slurm but not a step with tasks
  * @bytes: room there

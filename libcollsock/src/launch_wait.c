@@ -7,7 +7,7 @@
 #include "meeting_clock.h"
 
 #define LATE_MS	2000
-/* Any rank may be the one that is missing, and a line of each other would be too many. */
+/* More than one, as any rank may be missing; but a line from every rank would be too many. */
 #define REPORTERS 2
 
 void launch_wait_begin(struct launch_wait *wait)

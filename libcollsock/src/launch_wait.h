@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * How long an exchange waits for ranks of which only the launcher knows whether they were started:
- * until all have called for the first, and less for the others.
+ * How long an exchange waits for ranks. Only the launcher knows whether they were started, so the
+ * first exchange has more time than the others.
  */
 #ifndef COLLSOCK_LAUNCH_WAIT_H
 #define COLLSOCK_LAUNCH_WAIT_H
@@ -36,8 +36,8 @@ struct launch_wait {
 void launch_wait_begin(struct launch_wait *wait);
 
 /*
- * Wait until @fd can be read. After two seconds of the first exchange a line on standard error says
- * so. Return: 0, or -ETIMEDOUT at the end of the exchange.
+ * Wait until @fd can be read. After two seconds of the first exchange a line on standard error
+ * reports that. Return: 0, or -ETIMEDOUT at the end of the exchange.
  */
 int launch_wait_for(struct launch_wait *wait, int fd);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The TCP meeting: ranks that know only a secret, their rank, and where rank 0 is exchange blocks
- * of bytes. Rank 0 is the server; the others connect to it.
+ * The TCP meeting: an exchange of blocks of bytes between ranks that know only a secret, their
+ * rank, and the host of rank 0. Rank 0 is the server; the others connect to it.
  *
  *	meeting_open()		returns when all ranks are here
  *	meeting_exchange()	an allgather, a collsock_exchange, any number of times
@@ -11,8 +11,8 @@
  * Calls block, until the time of the meeting has passed. There are no threads and no signals; all
  * files are closed on exec. One thread at a time may use a meeting.
  *
- * Who does not know the secret can at most delay: it cannot learn the key, alter a block, be a
- * rank, or end the meeting, except by cutting connections. Blocks are authenticated, but not
+ * An attacker without the secret can at most cause delay: it cannot learn the key, alter a block,
+ * be a rank, or end the meeting, except by cutting connections. Blocks are authenticated, but not
  * encrypted.
  */
 #ifndef COLLSOCK_MEETING_H

@@ -69,7 +69,7 @@ static int client_fails_with(struct meeting_client *client, int err)
 {
 	if (err > 0)
 		return client_fails(client, "%s", gai_strerror(-err));
-	/* The end of the meeting says less than what happened before. */
+	/* An earlier problem explains more than the end of the meeting's time. */
 	if (err == -ETIMEDOUT && *client->problem)
 		return AGAIN;
 	if (err == -ETIMEDOUT)
@@ -163,7 +163,7 @@ static int client_check_answer(struct meeting_client *client, const struct meeti
 
 /*
  * Returns 0 if the server has proved that it knows the secret. The proof of this side goes to any
- * server, so that one with another secret can say so, too; it says nothing of the secret.
+ * server, so that one with another secret can report that, too; it does not reveal the secret.
  */
 static int client_prove(struct meeting_client *client, struct client_try *try)
 {
@@ -195,7 +195,7 @@ static int client_prove(struct meeting_client *client, struct client_try *try)
 	return 0;
 }
 
-/* The server is not lying: it knows the secret. */
+/* The refusal can be believed, as the server knows the secret. */
 static int client_is_refused(struct meeting_client *client, unsigned int kind)
 {
 	struct meeting_self *self = client->self;
@@ -271,7 +271,7 @@ static int client_try(struct meeting_client *client)
 
 /* ---- until all are here ---- */
 
-/* The failure that the server tells */
+/* The failure that the server reports */
 static int client_is_told(struct meeting_client *client)
 {
 	struct meeting_self *self = client->self;
@@ -402,7 +402,7 @@ int meeting_client_exchange(struct meeting_client *client, const void *mine, voi
 		return -ENOTCONN;
 	meeting_link_expect(link, all, total);
 	unsent = client_send_block(client, mine, bytes);
-	/* A server that has failed may have told why before it left. */
+	/* A server that has failed may have sent the reason before it left. */
 	err = unsent == -ETIMEDOUT ? unsent : client_await(client, client->self->end_ms);
 	if (err)
 		err = client_is_alone(client, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Another rank than 0 at a meeting. It tries to connect until it is welcome, or is refused by a
- * server that has proved that it knows the secret: what others say is only a reason to try again.
+ * A rank other than 0 at a meeting. It tries to connect until it is welcome, or is refused by a
+ * server that has proved that it knows the secret: any other answer is only a reason to try again.
  */
 #ifndef COLLSOCK_MEETING_CLIENT_H
 #define COLLSOCK_MEETING_CLIENT_H
@@ -19,7 +19,7 @@
  * @tries: how often it has tried to connect
  * @salt: the server's
  * @problem: why the last try failed
- * @distrusts: it was reported that what answers there has another secret
+ * @distrusts: it was reported that the server there has another secret
  */
 struct meeting_client {
 	struct meeting_self	*self;

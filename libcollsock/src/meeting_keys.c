@@ -11,8 +11,8 @@
 #include "meeting_keys.h"
 
 /*
- * Each use of the secret begins with another of these. They are of one length, and so is what
- * follows each, so that no two uses have the same input.
+ * Each use of the secret begins with another of these. They have the same length, and the bytes
+ * that follow each have a fixed length, so that no two uses have the same input.
  */
 #define PURPOSE_BYTES 24
 

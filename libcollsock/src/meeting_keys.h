@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What is derived from the secret of a meeting: HMAC-SHA-256 and SHA-256 of nettle */
+/* Keys and proofs from the secret of a meeting, by HMAC-SHA-256 and SHA-256 of nettle */
 #ifndef COLLSOCK_MEETING_KEYS_H
 #define COLLSOCK_MEETING_KEYS_H
 
@@ -27,12 +27,12 @@ void meeting_keys_derive(struct meeting_keys *keys, const __u8 secret[COLLSOCK_K
 			 const struct meeting_transcript *transcript);
 
 /**
- * meeting_keys_group() - the key of the group, which never is on the wire
+ * meeting_keys_group() - derive the key of the group, which is never sent
  * @key: out
  * @secret: of the meeting
  * @job: SHA-256 of the job's name
  * @attempt: of the job
- * @salt: drawn by the server, so that each meeting has another key
+ * @salt: drawn by the server, so that each meeting has a different key
  */
 void meeting_keys_group(__u8 key[COLLSOCK_KEY_BYTES], const __u8 secret[COLLSOCK_KEY_BYTES],
 			const __u8 job[MEETING_BYTES], __u32 attempt,

@@ -61,7 +61,7 @@ void meeting_link_expect(struct meeting_link *link, void *payload, size_t bytes)
 	meeting_io_add(&in->io, &in->head, sizeof(in->head));
 }
 
-/* The head is not authentic yet: it may choose between two lengths that are known. */
+/* The head is not authenticated yet: only the two expected lengths are accepted. */
 static int link_receive_body(struct meeting_direction *in)
 {
 	__u64 bytes = be64toh(in->head.bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A connection whose two sides have proved that they know the secret. Each message has a MAC, with
- * a key of its direction and the message's number: one that was altered, repeated, left out or sent
- * back ends the connection.
+ * a key of its direction and the message's number: a message that was altered, repeated, left out
+ * or sent back ends the connection.
  */
 #ifndef COLLSOCK_MEETING_LINK_H
 #define COLLSOCK_MEETING_LINK_H
@@ -18,7 +18,7 @@
  * @mac: its MAC
  * @payload: its payload
  * @bytes: how long the payload is
- * @has_head: the head was received; the rest is known by it
+ * @has_head: the head was received, so the length of the rest is known
  * @io: what is left of it
  */
 struct meeting_direction {
@@ -67,7 +67,7 @@ void meeting_link_tell(struct meeting_link *link, enum meeting_kind kind, __u32 
 /* Send the rest. Return: as meeting_io_send() */
 int meeting_link_send(struct meeting_link *link);
 
-/* Begin to receive a message, which has no payload or one of @bytes, which goes to @payload. */
+/* Begin to receive a message. Its payload, if it has one, has @bytes, and goes to @payload. */
 void meeting_link_expect(struct meeting_link *link, void *payload, size_t bytes);
 
 /*
@@ -77,7 +77,7 @@ void meeting_link_expect(struct meeting_link *link, void *payload, size_t bytes)
  */
 int meeting_link_receive(struct meeting_link *link);
 
-/* Of the message received: its kind (0 is none), the rank that it is about, its payload's size */
+/* The message received: its kind (0 if none), the rank that it is about, its payload's size */
 unsigned int meeting_link_kind(const struct meeting_link *link);
 __u32 meeting_link_rank(const struct meeting_link *link);
 size_t meeting_link_bytes(const struct meeting_link *link);

@@ -72,7 +72,7 @@ static unsigned int listener_count_origin(const struct meeting_listener *listene
 }
 
 /*
- * Of the origin that has most connections, the one that was accepted first; all slots are taken.
+ * The oldest connection of the origin that has most connections; all slots are taken.
  * @since_ms: out: from when on it may have to make room
  */
 static struct meeting_pending *listener_find_longest(struct meeting_listener *listener,
@@ -210,7 +210,7 @@ void meeting_listener_serve(struct meeting_listener *listener, const struct poll
 
 		if (pending->fd < 0)
 			continue;
-		/* However much it still sends */
+		/* Even if it is still sending */
 		if (!meeting_clock_left(pending->since_ms + PENDING_MS))
 			meeting_pending_end(pending);
 		else if (polls[i].revents)

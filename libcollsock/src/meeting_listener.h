@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The server's listening socket, and its pending connections: as many as there are slots. When all
- * are taken, one of the origin that has most of them makes room, so that a stranger displaces only
- * itself: after a while, as ranks of one host may connect together, but at once if that origin has
- * a quarter of the slots, so that others do not wait for one that connects very often.
+ * are taken, a connection of the origin with most of them makes room, so that a stranger displaces
+ * only itself. This takes a while, as ranks of one host may connect together, but happens at once
+ * if that origin has a quarter of the slots, so that others need not wait for one that connects
+ * very often.
  */
 #ifndef COLLSOCK_MEETING_LISTENER_H
 #define COLLSOCK_MEETING_LISTENER_H

@@ -49,7 +49,7 @@ short meeting_pending_events(const struct meeting_pending *pending)
 	return pending->stage == MEETING_ANSWER ? POLLOUT : POLLIN;
 }
 
-/* Only who speaks this version has a proof: what another would derive it from is not known. */
+/* There is a proof only for this version: what another one derives it from is not known. */
 static int pending_answer(struct meeting_pending *pending, const __u8 secret[COLLSOCK_KEY_BYTES],
 			  const __u8 salt[MEETING_BYTES])
 {

@@ -26,7 +26,7 @@ enum meeting_stage {
  * @fd: nonblocking
  * @stage: see there
  * @since_ms: when it was accepted
- * @origin: from where: an IPv4 address, or a network of IPv6, all of whose addresses one may have
+ * @origin: an IPv4 address, or an IPv6 network, as one host may have all of its addresses
  * @peer: its address and port, as errors name it
  * @transcript: hello and answer
  * @keys: derived from it
@@ -59,9 +59,9 @@ short meeting_pending_events(const struct meeting_pending *pending);
  * @secret: of the meeting
  * @salt: of the meeting
  *
- * Return: 0 once the other side has proved; -EAGAIN if it has to wait; otherwise it is to be ended:
- * -EBADMSG if it is a stranger, -EPROTONOSUPPORT if it speaks another version, -EKEYREJECTED if it
- * has another secret, or another negative errno.
+ * Return: 0 once the other side has proved that it knows the secret; -EAGAIN if it has to wait;
+ * otherwise it is to be ended: -EBADMSG if it is a stranger, -EPROTONOSUPPORT if it uses another
+ * version, -EKEYREJECTED if it has another secret, or another negative errno.
  */
 int meeting_pending_serve(struct meeting_pending *pending, const __u8 secret[COLLSOCK_KEY_BYTES],
 			  const __u8 salt[MEETING_BYTES]);

@@ -20,7 +20,7 @@
 
 /* ---- text ---- */
 
-/* The digits at @text, up to @end; 0 if they are no port */
+/* The digits at @text, up to @end; 0 if they are not a port */
 static unsigned int rendezvous_read_port(const char *text, const char *end)
 {
 	unsigned int port = 0;
@@ -76,7 +76,7 @@ static int rendezvous_set_host(struct meeting_rendezvous *rendezvous, const char
 	return 0;
 }
 
-/* Returns what follows the host: nothing, or a colon and a port; NULL if it is no host. */
+/* Returns the rest after the host: nothing, or a colon and a port; NULL if there is no host. */
 static const char *rendezvous_read_host(struct meeting_rendezvous *rendezvous, const char *text)
 {
 	const char *colon = strchr(text, ':'), *end = text + strlen(text);
@@ -87,7 +87,7 @@ static const char *rendezvous_read_host(struct meeting_rendezvous *rendezvous, c
 			return NULL;
 		return end + 1;
 	}
-	/* An address of IPv6 without brackets is all of the text. */
+	/* An IPv6 address without brackets is all of the text. */
 	if (colon && !strchr(colon + 1, ':'))
 		end = colon;
 	return rendezvous_set_host(rendezvous, text, end - text) ? NULL : end;
@@ -132,7 +132,7 @@ static int rendezvous_resolve(const struct meeting_rendezvous *rendezvous, __u16
 	return -error;
 }
 
-/* A side whose host has gone, without a word, is noticed though neither sends anything. */
+/* Notice that the other side's host is gone, even if neither side sends anything. */
 static void rendezvous_notice_silence(int fd)
 {
 	static const int yes = 1, idle = 5, interval = 2, count = 3, unanswered_ms = 11000;
@@ -175,7 +175,7 @@ static int rendezvous_listen_at(const struct sockaddr *address, socklen_t bytes)
 	return err;
 }
 
-/* On all addresses, of IPv4 alone where there is no IPv6 */
+/* On all addresses; only those of IPv4 if there is no IPv6 */
 static int rendezvous_listen_at_all(__u16 port)
 {
 	const struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
@@ -197,7 +197,7 @@ static int rendezvous_listen_on(const struct meeting_rendezvous *rendezvous, __u
 		return rendezvous_listen_at_all(port);
 	fd = rendezvous_listen_at(found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
-	/* An address that is translated, or that another host has now */
+	/* The address may be a translated one, or another host's by now. */
 	return fd == -EADDRNOTAVAIL ? rendezvous_listen_at_all(port) : fd;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Where a meeting is: the host of rank 0, and a port of it. Without a port in the text, it is one
- * of a few that the name of the job chooses from a range, so that jobs on one host rarely share
- * one; if they do, the next is used.
+ * The place of a meeting: the host of rank 0, and a port there. Without a port in the text, it is
+ * one of a few that the name of the job selects from a range, so that jobs on one host rarely
+ * have the same; if they do, the next one is used.
  */
 #ifndef COLLSOCK_MEETING_RENDEZVOUS_H
 #define COLLSOCK_MEETING_RENDEZVOUS_H
@@ -37,7 +37,7 @@ struct meeting_rendezvous {
  * @range: FIRST-LAST, or one port, of those without a port; NULL: the default
  * @job: SHA-256 of the job's name
  *
- * Return: 0; -EINVAL if @text is none of these, -ERANGE if @range is no range.
+ * Return: 0; -EINVAL if @text is none of these, -ERANGE if @range is not a range.
  */
 int meeting_rendezvous_parse(struct meeting_rendezvous *rendezvous, const char *text,
 			     const char *range, const __u8 job[MEETING_BYTES]);
@@ -52,10 +52,10 @@ int meeting_rendezvous_listen(struct meeting_rendezvous *rendezvous);
 /**
  * meeting_rendezvous_connect() - begin to connect
  * @rendezvous: where
- * @try: number of the try, from 0, which go through the addresses and ports in turn
+ * @try: number of the try, from 0; tries go through the addresses and ports in turn
  * @fd: out: a nonblocking socket, which is connecting
  *
- * Waits for the resolver. Return: 0, a negative errno, or a positive EAI_* of getaddrinfo(3), made
+ * Waits for the resolver. Return: 0; a negative errno; or an EAI_* of getaddrinfo(3), made
  * positive, if the host's name has no address now.
  */
 int meeting_rendezvous_connect(const struct meeting_rendezvous *rendezvous, unsigned int try,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What a process knows of the meeting that it goes to, and what it says of it */
+/* A process at a meeting: its options, its time, and its reports */
 #ifndef COLLSOCK_MEETING_SELF_H
 #define COLLSOCK_MEETING_SELF_H
 
@@ -19,10 +19,10 @@
  * @attempt: of the job; a later one replaces those before
  * @rank: of this process
  * @ranks: number of ranks
- * @secret: which all ranks have
+ * @secret: the same on all ranks
  * @timeout_ms: until all ranks are here
  * @exchange_ms: for each exchange, and what its ranks do before it
- * @report: is called with a line, without its end, about what the meeting waits for; or NULL
+ * @report: called with a line, without a newline, about whom the meeting waits for; or NULL
  * @ctx: its argument
  */
 struct meeting_options {
@@ -46,7 +46,7 @@ struct meeting_options {
  * @rendezvous: where the meeting is
  * @begin_ms: when it began
  * @end_ms: when it ends
- * @mentions: how many lines were reported of what others caused
+ * @mentions: number of lines about what others caused
  * @was_late: it was reported for whom the meeting waits
  * @text: why it failed
  */
@@ -82,7 +82,7 @@ void meeting_self_begin_exchange(struct meeting_self *self);
 [[gnu::format(printf, 2, 3)]]
 void meeting_self_report(struct meeting_self *self, const char *format, ...);
 
-/* The same, unless there were too many: of what others cause, who may have no secret. */
+/* The same, unless there were too many: for what others cause, even without the secret. */
 [[gnu::format(printf, 2, 3)]]
 void meeting_self_mention(struct meeting_self *self, const char *format, ...);
 

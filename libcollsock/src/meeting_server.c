@@ -94,7 +94,7 @@ static __u32 server_list(const struct meeting_server *server, bool was_here, cha
 	return count;
 }
 
-/* For whom the meeting waits. @text has MEETING_TEXT bytes. */
+/* List the ranks that the meeting waits for. @text has MEETING_TEXT bytes. */
 static void server_name_missing(const struct meeting_server *server, char *text)
 {
 	char never[80], left[80];
@@ -109,7 +109,7 @@ static void server_name_missing(const struct meeting_server *server, char *text)
 
 /* ---- failure ---- */
 
-/* As far as it can be sent without waiting. A message that is only half sent ends with the link. */
+/* Tell all, without waiting. A message that is only half sent ends with the link. */
 static void server_tell_all(struct meeting_server *server, enum meeting_kind kind, __u32 about)
 {
 	__u32 rank;
@@ -220,7 +220,7 @@ static void server_part(struct meeting_server *server, struct meeting_attendant 
 	server->present--;
 }
 
-/* It is not pending any more, and its socket is that of a link, which stays where it is opened. */
+/* It is not pending any more: its socket becomes that of a link, which may not move in memory. */
 static void server_accept_proved(void *ctx, struct meeting_pending *pending)
 {
 	const struct meeting_hello *hello = &pending->transcript.hello;
@@ -248,7 +248,7 @@ static void server_accept_proved(void *ctx, struct meeting_pending *pending)
 	}
 }
 
-/* Until all are here, the others send nothing: what can be received is the end. */
+/* Until all are here, the others send nothing: if one can be read, its connection has ended. */
 static void server_watch(struct meeting_server *server, struct meeting_attendant *a,
 			 const struct pollfd *polled)
 {
@@ -280,7 +280,7 @@ static void server_await_ranks(struct meeting_server *server)
 	if (listener_left < left)
 		left = listener_left;
 	poll(server->polls, ranks + MEETING_LISTENER_POLLS, left);
-	/* Who has left makes room for who comes again. */
+	/* Ranks that have left make room for themselves coming again. */
 	for (rank = 0; rank < ranks; rank++)
 		if (server->polls[rank].revents)
 			server_watch(server, &server->attendant[rank], &server->polls[rank]);
@@ -288,7 +288,7 @@ static void server_await_ranks(struct meeting_server *server)
 			       server);
 }
 
-/* Ports that others have may become free, such as that of the attempt before. */
+/* A port that is in use may become free, such as that of the attempt before. */
 static int server_listen(struct meeting_server *server)
 {
 	struct meeting_self *self = server->self;
@@ -343,7 +343,7 @@ int meeting_server_gather(struct meeting_server *server)
 
 /* ---- exchange ---- */
 
-/* The message before may still be on its direction to the kernel. */
+/* The message before may not have been sent completely. */
 static int server_send(struct meeting_attendant *a)
 {
 	int err = meeting_link_send(&a->link);
@@ -411,7 +411,7 @@ static __u32 server_poll_busy(struct meeting_server *server, __u32 *one)
 	return busy;
 }
 
-/* Each attendant takes a step: it is called again while it has to wait. */
+/* Let each attendant finish a step, which is called again as long as it has to wait. */
 static int server_step(struct meeting_server *server, int (*step)(struct meeting_attendant *a))
 {
 	__u32 ranks = server->self->options.ranks, rank, one = 0;

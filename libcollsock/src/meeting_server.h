@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Rank 0 at a meeting. It gathers the other ranks, then is in the middle of each exchange. Once it
- * has failed it has told the other ranks, and serves no more exchanges.
+ * Rank 0 at a meeting. It gathers the other ranks, then is in the middle of each exchange. If it
+ * fails, it notifies the other ranks, and serves no more exchanges.
  */
 #ifndef COLLSOCK_MEETING_SERVER_H
 #define COLLSOCK_MEETING_SERVER_H
@@ -28,7 +28,7 @@ struct meeting_attendant {
 /**
  * struct meeting_server - the server
  * @self: this process
- * @listener: for those who come
+ * @listener: for ranks that come
  * @attendant: of each rank; that of rank 0 is not used
  * @present: number of those that are here
  * @polls: for poll(): of the attendants, then of the listener

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a meeting sends over TCP. Numbers are in network byte order.
+ * The protocol of a meeting over TCP. Numbers are in network byte order.
  *
  *	client		server
- *	hello				who it says it is, and a challenge
+ *	hello				its rank and process, and a challenge
  *			answer, proof	the server's challenge and salt; it knows the secret
- *	proof				so does the client
+ *	proof				the client knows it, too
  *			message		welcome, or why it is refused; then messages both ways
  *
  * A proof is a MAC of hello and answer, with the secret as key. A message is a head, its payload
@@ -29,9 +29,9 @@
  * @ranks: number of ranks of the job
  * @rank: of the client, from 1
  * @job: SHA-256 of the job's name
- * @process: random, the same whenever this process tries: its connection before may have ended
- *	without the server's knowing
- * @challenge: random, another one with each try
+ * @process: random, the same in each try of this process: its former connection may have ended
+ *	unnoticed by the server
+ * @challenge: random, a new one for each try
  */
 struct meeting_hello {
 	__u8	magic[8];
@@ -60,7 +60,7 @@ struct meeting_answer {
 	__u8	salt[MEETING_BYTES];
 };
 
-/* What both have proved to know, and to have heard alike */
+/* The input of proofs and keys: both sides have received the same */
 struct meeting_transcript {
 	struct meeting_hello	hello;
 	struct meeting_answer	answer;

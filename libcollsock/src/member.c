@@ -49,7 +49,7 @@ static int member_from_mac(struct collsock_member *m, const __u8 address[ETH_ALE
 {
 	static const __u8 none[ETH_ALEN];
 
-	/* The first bit is that of addresses of many. */
+	/* The first bit marks group addresses. */
 	if (address[0] & 1 || !memcmp(address, none, sizeof(none)))
 		return -EADDRNOTAVAIL;
 	m->family = AF_PACKET;
@@ -61,7 +61,7 @@ static int member_from_mac(struct collsock_member *m, const __u8 address[ETH_ALE
 
 /* ---- of text ---- */
 
-/* ether_aton(3) would take single digits, too, and anything behind them. */
+/* ether_aton(3) would accept single digits, too, and anything after the address. */
 int member_parse_mac(__u8 mac[ETH_ALEN], const char *text)
 {
 	int length = 0;
@@ -72,7 +72,7 @@ int member_parse_mac(__u8 mac[ETH_ALEN], const char *text)
 	       length == MAC_TEXT_LENGTH && !text[length];
 }
 
-/* What follows the percent sign is an interface of this host: fe80::1%eth0 */
+/* An interface of this host may follow a percent sign: fe80::1%eth0 */
 int member_from_text(struct collsock_member *m, const char *text, __u16 port)
 {
 	const char *percent = strchr(text, '%');

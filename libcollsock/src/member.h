@@ -15,7 +15,7 @@
  *	of a MAC address need not exist: it may be another host's
  * @port: UDP port, or EtherType; 0: the default
  *
- * Return: 0; -EINVAL if it is no address, -EADDRNOTAVAIL if it cannot be a member's, -ENODEV if
+ * Return: 0; -EINVAL if it is not an address, -EADDRNOTAVAIL if it cannot be a member's, -ENODEV if
  * this host has no such interface.
  */
 int member_from_text(struct collsock_member *m, const char *text, __u16 port);
@@ -42,7 +42,7 @@ int member_from_sockaddr(struct collsock_member *m, const struct sockaddr *addre
 			 socklen_t bytes);
 
 /**
- * member_is() - has the member this address, whatever the port?
+ * member_is() - does the member have this address, with any port?
  * @m: the member
  * @address: from getifaddrs(3), of any family
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Multicast addresses as text; whether a group can have one is for the platform to say. */
+/* Multicast addresses as text. The platform checks whether a group can have them. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/ethernet.h>

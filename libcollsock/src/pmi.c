@@ -26,7 +26,7 @@
 
 enum { PUT, GET, FENCE, FINALIZE, COMMANDS };
 
-/* What each version asks for these, and what the answer is called */
+/* Names of each command and of its answer, by version */
 static const struct pmi_command {
 	const char *ask;
 	const char *answer;
@@ -74,7 +74,7 @@ struct pmi {
 
 /* ---- is there one ---- */
 
-/* By its name, such as libmpi.so.12, libmpi_cray.so; the last two are clients of PMI. */
+/* Judged by its name, such as libmpi.so.12, libmpi_cray.so; the last two are clients of PMI. */
 static int pmi_is_of_mpi(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
 	static const char * const names[] = {
@@ -191,7 +191,7 @@ static int pmi_run(struct pmi *pmi, unsigned int command)
 	return pmi_ask(pmi, commands[pmi->version - 1][command].answer);
 }
 
-/* Of a part of the block of a rank; no two have the same. */
+/* A key for each part of each rank's block; no two have the same. */
 static void pmi_add_key(struct pmi *pmi, __u32 rank, size_t part)
 {
 	char key[KEY_BYTES];
@@ -286,7 +286,7 @@ static int pmi_init_2(struct pmi *pmi)
 	return pmi_ask(pmi, "fullinit-response");
 }
 
-/* The connection is one that was begun here; it says which rank this is. */
+/* The connection was begun here: the launcher learns which process this is, and sends its rank. */
 static int pmi_init_port(struct pmi *pmi)
 {
 	static const char * const settings[] = { "size", "rank", "debug" };
@@ -343,7 +343,7 @@ static int pmi_connect(struct pmi *pmi)
 	return fcntl(pmi->fd, F_SETFL, 0) ? -errno : 0;
 }
 
-/* PMI_FD, else PMI_PORT; what has version 2 also names the job. */
+/* PMI_FD, else PMI_PORT; launchers with version 2 also name the job. */
 static int pmi_read_environment(struct pmi *pmi, char *text, size_t bytes)
 {
 	__u32 fd;
@@ -448,7 +448,7 @@ int pmi_exchange(void *ctx, const void *mine, void *all, size_t bytes)
 
 	if (pmi->failed)
 		return -ENOTCONN;
-	/* The time of the first has begun with the connection. */
+	/* The time of the first exchange began with the connection. */
 	if (pmi->exchanges++)
 		launch_wait_begin(&pmi->wait);
 	err = pmi_put_block(pmi, mine, bytes);
@@ -468,7 +468,7 @@ const char *pmi_text(const void *ctx)
 	return pmi->text;
 }
 
-/* The launcher's socket stays open: its number is in the environment, and must not be another's. */
+/* The launcher's socket stays open: its number, in the environment, must not become another's. */
 void pmi_close(void *ctx)
 {
 	struct pmi *pmi = ctx;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * An exchange by PMI, versions 1 and 2: what mpiexec of MPICH's family and srun with PMI-2 give
- * each process. A process has one connection, which its MPI library would use, too: so not with
- * one. It ends with the exchange, for the children of the process, too: each process joins once.
+ * An exchange by PMI, versions 1 and 2, which mpiexec of MPICH's family and srun with PMI-2 offer.
+ * A process has one connection, which its MPI library would use, too, so it is not used in a
+ * process with MPI. It ends with the exchange, also for the children of the process: each process
+ * joins once.
  */
 #ifndef COLLSOCK_PMI_H
 #define COLLSOCK_PMI_H
@@ -14,7 +15,7 @@
 struct pmi;
 
 /**
- * pmi_find() - has the launcher of this process PMI, and is it ours to use?
+ * pmi_find() - does the launcher of this process offer PMI, and may it be used?
  * @text: receives why not
  * @bytes: room there
  *
@@ -31,14 +32,14 @@ int pmi_find(char *text, size_t bytes);
  * @bytes: room there
  *
  * Return: 0; -EPIPE if the connection was used already, or the launcher has ended it; -EBADMSG if
- * it answers what is not understood; -EINVAL if a variable is not valid; or another negative errno.
+ * its answer cannot be parsed; -EINVAL if a variable is not valid; or another negative errno.
  */
 int pmi_open(struct pmi **made, __u32 timeout_ms, __u32 exchange_ms, char *text, size_t bytes);
 
 __u32 pmi_rank(const struct pmi *pmi);
 __u32 pmi_ranks(const struct pmi *pmi);
 
-/* What the launcher calls the job: the same on all ranks */
+/* The launcher's name of the job: the same on all ranks */
 const char *pmi_job(const struct pmi *pmi);
 
 /* A collsock_exchange. Return: 0; -ETIMEDOUT if not all ranks have called; or as pmi_open() */

@@ -101,7 +101,7 @@ static int message_receive_all(int fd, char *data, size_t bytes, struct launch_w
 	return 0;
 }
 
-/* What follows the line is another message, and stays where it is. */
+/* Bytes after the line belong to another message, and stay where they are. */
 static int message_receive_line(struct pmi_message *m, int fd, struct launch_wait *wait)
 {
 	ssize_t got;

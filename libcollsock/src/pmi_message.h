@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Messages of PMI, which process managers of MPI speak with the processes that they start: a
- * command and attributes, as text. A process asks, and waits for the answer.
+ * Messages of PMI, the protocol between process managers of MPI and the processes that they start:
+ * a command and attributes, as text. A process asks, and waits for the answer.
  *
  *	version 1	cmd=put kvsname=kvs_1 key=a value=b\n
  *	version 2	    28cmd=kvs-put;key=a;value=b;	(first its length)
@@ -32,7 +32,7 @@ struct pmi_message {
 /* Begin to write one. */
 void pmi_message_begin(struct pmi_message *message, unsigned int version, const char *command);
 
-/* Add an attribute. What has no room is found when the message is sent. */
+/* Add an attribute. A lack of room is reported when the message is sent. */
 void pmi_message_add(struct pmi_message *message, const char *key, const char *value);
 void pmi_message_add_number(struct pmi_message *message, const char *key, __u32 value);
 
@@ -45,7 +45,7 @@ int pmi_message_send(struct pmi_message *message, int fd);
  * @fd: the connection, which blocks
  * @wait: how long
  *
- * Return: 0; -ETIMEDOUT; -EPIPE if the connection has ended; -EBADMSG if it is no message; or
+ * Return: 0; -ETIMEDOUT; -EPIPE if the connection has ended; -EBADMSG if it is not a message; or
  * another negative errno.
  */
 int pmi_message_receive(struct pmi_message *message, int fd, struct launch_wait *wait);

@@ -17,9 +17,8 @@
 
 #define NAME_BYTES 64
 /*
- * If one process of a rank follows another, libpmix 4 counts the end of the earlier one's
- * connection as that of a process in the fence of the later ones, which is then complete without
- * it.
+ * If a rank runs one process after another, libpmix 4 takes the end of the earlier one's connection
+ * for that of a process in the later ones' fence, which then completes without it.
  */
 #define ENDED "a process of the job has ended meanwhile: either a rank has failed, or programs run one after the other, of which each but the last must complete a barrier"
 
@@ -292,7 +291,7 @@ const char *pmix_text(const void *ctx)
 	return pmix->text;
 }
 
-/* While a fence is in progress it would wait for the ranks that are missing. */
+/* libpmix is not finalized while a fence is in progress: it would wait for the missing ranks. */
 void pmix_close(void *ctx)
 {
 	struct pmix *pmix = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * An exchange by PMIx: what mpirun of Open MPI, prun and srun with PMIx give each process. The
- * library for it, libpmix, is loaded only where a launcher has it. It has a thread while the ranks
+ * An exchange by PMIx, which Open MPI's mpirun, prun and srun with PMIx offer. The library
+ * for it, libpmix, is loaded only where a launcher has it. It has a thread while the ranks
  * exchange, and may be used by MPI in the same process, too. Each process joins once.
  */
 #ifndef COLLSOCK_PMIX_H
@@ -14,7 +14,7 @@
 struct pmix;
 
 /**
- * pmix_find() - has the launcher of this process PMIx, and is its library there?
+ * pmix_find() - does the launcher of this process offer PMIx, and is its library installed?
  * @text: receives why not
  * @bytes: room there
  *
@@ -38,7 +38,7 @@ int pmix_open(struct pmix **made, __u32 timeout_ms, __u32 exchange_ms, char *tex
 __u32 pmix_rank(const struct pmix *pmix);
 __u32 pmix_ranks(const struct pmix *pmix);
 
-/* What the launcher calls the job: the same on all ranks */
+/* The launcher's name of the job: the same on all ranks */
 const char *pmix_job(const struct pmix *pmix);
 
 /*

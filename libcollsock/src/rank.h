@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-/* Know both, which the kernel is asked for once. 0, or -ENOTCONN before the socket has joined. */
+/* Read both from the kernel, once. 0, or -ENOTCONN before the socket has joined. */
 int collsock_ask_rank(struct collsock *s);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "collsock.h"
 
-/* What a function that posts and waits passes to the kernel, and where the result goes */
+/* Buffers of a function that posts and waits */
 struct collsock_buffers {
 	const void	*data;
 	int		bytes;		/* negative: an error */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Operations of which each rank gets what is reduced of the ranks up to it, or below it */
+/* Operations in which each rank receives the reduction over the ranks up to it, or below it */
 #include "internal.h"
 #include "post.h"
 #include "run.h"

@@ -67,7 +67,7 @@ static int socket_open_kernel(struct collsock *s, unsigned int flags)
 	return s->fd < 0 ? -errno : 0;
 }
 
-/* What a rank is ends with the process that joined. */
+/* A rank in user space ends with the process that joined. */
 static int socket_open_user(struct collsock *s, unsigned int flags)
 {
 	if (flags & COLLSOCK_OPEN_INHERIT)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Handles: sockets of the kernel, or what does the same in this process (user.h) */
+/* Handles: sockets of the kernel, or their substitute in this process (user.h) */
 #ifndef COLLSOCK_SOCKET_H
 #define COLLSOCK_SOCKET_H
 
 #include "internal.h"
 
 /*
- * Which backend is meant: @wanted, or if that is COLLSOCK_BACKEND_AUTO, what the environment says
- * in COLLSOCK_BACKEND. 0; -EINVAL if that is no such word.
+ * The backend to use: @wanted, or if that is COLLSOCK_BACKEND_AUTO, that of the variable
+ * COLLSOCK_BACKEND. 0; -EINVAL if the variable is invalid.
  */
 int socket_choose_backend(enum collsock_backend wanted, enum collsock_backend *chosen);
 

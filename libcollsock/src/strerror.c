@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What errors mean, and what to do */
+/* The meaning of errors, and what to do */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-/* Whose an error is: a call's, or that of an operation, which names a rank */
+/* Is it an error of a call, or of an operation, which names a rank? */
 enum whose {
 	CALL,		/* the meaning is a sentence */
 	RANK,		/* the meaning continues "rank N ", or "a rank " if none is named */

@@ -88,7 +88,7 @@ COLLSOCK_PUBLIC int collsock_team_memfd(__u32 count, enum collsock_team_algorith
 	return err ? err : collsock_team_memory_memfd(&head);
 }
 
-/* Nobody else may be this member. Without a start, a pid is enough for others. */
+/* Only one process can be this member. If the start is not known, others go by the pid. */
 static int record_take(struct team_record *record)
 {
 	struct team_process self = collsock_process_self();
@@ -115,7 +115,7 @@ COLLSOCK_PUBLIC int collsock_team_open(struct collsock_team **opened, int memfd,
 	team = member_new(&head, member);
 	if (!team) {
 		err = -ENOMEM;
-		/* The next one is not to be found with our start. */
+		/* The next process must not be seen with our start. */
 		atomic_store(&memory.record[member].start, 0);
 		atomic_store(&memory.record[member].pid, 0);
 		goto unmap;

@@ -14,8 +14,8 @@
  * struct team_algorithm - how members meet
  * @gather: note that this member has arrived. Returns 1 in the closer, when all have arrived;
  *	0 in others; or the team's failure
- * @release: the closer lets all others leave, which wait for that. Returns 0 or the team's
- *	failure
+ * @release: in the closer: let all others leave; in the others: wait for that. Returns 0 or the
+ *	team's failure
  * @all_know: @gather returns when all have arrived, in every member
  */
 struct team_algorithm {

@@ -40,7 +40,7 @@ void collsock_team_fail(struct collsock_team *team, int error, __u32 member)
 		collsock_team_wake(team, &team->memory.up[i]);
 }
 
-/* A member that has left this operation may end. It has said so before it did. */
+/* A member that has left this operation may end; it sets this before it does. */
 static bool record_is_done(const struct team_record *record, __u32 operation)
 {
 	return (__s32)(atomic_load(&record->done) - operation) >= 0;

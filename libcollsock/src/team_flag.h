@@ -8,7 +8,7 @@
 
 #include "team_member.h"
 
-/* What this member wrote before is visible to those that see the flag. */
+/* Earlier writes of this member are visible to those that see the flag. */
 void collsock_flag_set(const struct collsock_team *team, struct team_flag *flag);
 
 /* Spins, then sleeps. Returns 0, or the team's failure. */

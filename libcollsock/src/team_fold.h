@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Folding the contributions of a team, with the core's arithmetic and along the tree that it
- * has for the ranks of a host: the same bits as ranks would get, and in whatever order members
- * arrive.
+ * has for the ranks of a host: the result has the same bits as that of ranks, and does not depend
+ * on the order in which members arrive.
  */
 #ifndef COLLSOCK_TEAM_FOLD_H
 #define COLLSOCK_TEAM_FOLD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A member of a team: what it alone knows, and its view of the memory that all share.
+ * A member of a team: its private state, and its view of the memory that all share.
  *
  * Operations are numbered from 1. A member gathers: it notes its arrival and learns of that of
  * others. What comes next depends on the algorithm (team_algorithm.h).
@@ -50,7 +50,7 @@ struct collsock_team {
 	bool				is_process;
 };
 
-/* Not the member itself, but a child that has its memory */
+/* Is this process not the member itself, but a child with a copy of its memory? */
 static inline bool team_is_of_parent(const struct collsock_team *team)
 {
 	return team->forks != collsock_forks();

@@ -32,7 +32,7 @@ struct team_flag {
 #define TEAM_SLEEPS		1U	/* the lowest bit of a flag */
 
 /**
- * struct team_head - what a team is; never changes
+ * struct team_head - description of a team; never changes
  * @magic: identifies the layout
  * @pid_namespace: the inode of the namespace to which pids belong
  * @time_namespace: likewise, start times
@@ -76,7 +76,7 @@ struct team_common {
 };
 
 /**
- * struct team_record - what a member tells of itself
+ * struct team_record - state that a member publishes
  * @pid: of its process; 0 before it has opened the team, TEAM_LEFT after it has freed it
  * @done: the last operation that it has left
  * @reduces: the last operation that it has begun as an all-reduce
@@ -122,7 +122,7 @@ struct team_memory {
 };
 
 /*
- * Check what a caller asks for, and complete it: 0 or -EINVAL. The namespaces are those of
+ * Check a caller's arguments, and fill in the head: 0 or -EINVAL. The namespaces are those of
  * the calling process.
  */
 int collsock_team_head_init(struct team_head *head, __u32 members,

@@ -19,7 +19,7 @@ static const struct collsock_team_culprit nobody = { COLLSOCK_NO_MEMBER, COLLSOC
 
 /* ---- reduce ---- */
 
-/* What this member contributes, and that it does */
+/* Store this member's contribution, and announce it */
 static void reduce_begin(struct collsock_team *team, const struct team_reduction *r,
 			 const void *data)
 {

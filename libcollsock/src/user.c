@@ -161,7 +161,7 @@ static bool user_is_done(struct user_member *m, void *slot)
 	return ((struct user_slot *)slot)->state == USER_SLOT_DONE;
 }
 
-/* Wait for a slot that this call has claimed. After an error nobody has. @on: after signals, too */
+/* Wait for a slot that this call has claimed, but not after an error. @on: also after signals */
 static int user_finish(struct user_member *m, struct user_slot *slot, const struct user_run *run,
 		       struct collsock_completion *completion, bool on)
 {
@@ -194,7 +194,7 @@ static bool user_insists(const struct user_member *m, int err)
 	return err == -EINTR && user_wait_patience(m, SO_SNDTIMEO) == COLL_NEVER;
 }
 
-/* What has not been posted is EAGAIN, even after a signal; what has been is not. */
+/* EAGAIN means that nothing was posted, even after a signal; after a post it is not returned. */
 int user_run(struct user_member *m, const struct collsock_post *post, const struct user_run *run,
 	     struct collsock_completion *completion)
 {
@@ -221,7 +221,7 @@ int user_run(struct user_member *m, const struct collsock_post *post, const stru
 	return err;
 }
 
-/* That of a cookie may be in the descriptor already. */
+/* The completion of a cookie may be in the descriptor already. */
 static int user_seek(struct user_member *m, u64 cookie, const struct user_run *run,
 		     struct collsock_completion *completion)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The platform in user space, as the library's calls use it: what a socket of the kernel would do
- * is done by a member of this process. Functions return what the system calls return, as negative
- * errnos; in a forked child -ECHILD.
+ * The platform in user space, as the library's calls use it: a member of this process does the work
+ * of a socket of the kernel. Functions return the same as the system calls, as negative errnos;
+ * in a forked child -ECHILD.
  */
 #ifndef COLLSOCK_USER_H
 #define COLLSOCK_USER_H
@@ -20,18 +20,18 @@ int user_open(struct user_member **made, bool nonblocking, int *fd);
 void user_expose(struct user_member *m);
 
 /*
- * The handle is closed, and @fd, its descriptor; what is under way lingers. If calls of other
- * threads wait this takes effect when the last of them returns.
+ * The handle is closed, and @fd, its descriptor; the member lingers while operations are under way.
+ * If calls of other threads wait, this takes effect when the last of them returns.
  */
 void user_close(struct user_member *m, int fd);
 
 /*
- * JOIN with these bytes. @fd: the socket that is bound to the address of this rank, which the
- * member has from now on, whatever is returned; or -1: it is bound now.
+ * JOIN with these bytes. @fd: the socket that is bound to the address of this rank, which is the
+ * member's from now on, even after an error; or -1: it is bound now.
  */
 int user_join(struct user_member *m, const void *request, size_t bytes, int fd);
 
-/* From when the member leaves until this process ends, others that send to it are told that. */
+/* Once the member has left, notify others that send to it of that until this process ends. */
 void user_answer_always(struct user_member *m);
 
 int user_send(struct user_member *m, const struct collsock_post *post, const void *payload,
@@ -64,7 +64,7 @@ int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *ru
 /* getsockopt() of COLLSOCK_STATS and so on: bytes of the answer */
 int user_query(struct user_member *m, int option, void *answer, size_t bytes);
 
-/* What members of this user do on this machine, as a file (user_report.h); or a negative errno */
+/* A report on members of this user on this machine: a file (user_report.h); or a negative errno */
 int user_report(void);
 
 /* The page of a member that has joined */

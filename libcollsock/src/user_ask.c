@@ -21,7 +21,7 @@
 
 /* ---- a report ---- */
 
-/* A file that its sender may still change is none. */
+/* A file that its sender may still change is not a report. */
 static void ask_read(const struct user_ask *ask, int file, pid_t pid)
 {
 	int seals = fcntl(file, F_GET_SEALS);
@@ -79,7 +79,7 @@ static char ask_process_state(pid_t pid)
 	return end && end[1] ? end[2] : '\0';
 }
 
-/* One that is stopped would be waited for in vain. */
+/* A stopped process would not reply. */
 static bool ask_is_stopped(pid_t pid)
 {
 	char state = ask_process_state(pid);
@@ -87,7 +87,7 @@ static bool ask_is_stopped(pid_t pid)
 	return state == 'T' || state == 't';
 }
 
-/* Its number here, if it can be seen here */
+/* The pid of the other end, if it has one in this namespace */
 static pid_t ask_peer(int client)
 {
 	socklen_t bytes = sizeof(struct ucred);
@@ -105,8 +105,8 @@ static int ask_try(int client, int directory, const char *name)
 }
 
 /*
- * Return: 0; ECONNREFUSED for the socket of a process that was killed; EAGAIN if a process is there
- * that does not take the questions it has: as many as the system keeps.
+ * Return: 0; ECONNREFUSED for the socket of a process that was killed; EAGAIN if a process does not
+ * accept connections and the system's backlog is full.
  */
 static int ask_connect(int client, int directory, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Asking processes of this user what their ranks in user space do; user_listener.h is the other
- * end. Sockets of processes that were killed are removed.
+ * Asking processes of this user for reports on their ranks in user space; user_listener.h is the
+ * other end. Sockets of processes that were killed are removed.
  */
 #ifndef COLLSOCK_USER_ASK_H
 #define COLLSOCK_USER_ASK_H
@@ -10,11 +10,11 @@
 #include <sys/types.h>
 
 /**
- * struct user_ask - which processes are asked
- * @only: number of the only one, or 0
- * @but: number of one that is not, or 0
+ * struct user_ask - which processes to ask
+ * @only: the only one, by its pid, or 0
+ * @but: one to leave out, by its pid, or 0
  * @take: gets the messages of each one that replies (user_report.h), which it may change; NULL if
- *	the question is only which are there
+ *	the processes are only to be counted
  * @ctx: its first argument
  */
 struct user_ask {
@@ -28,7 +28,7 @@ struct user_ask {
  * user_ask() - ask all of these processes
  * @ask: see there
  *
- * One that is stopped is not waited for, others for two seconds.
+ * Waits two seconds for each process, but not for one that is stopped.
  *
  * Return: how many there are, whether or not they reply.
  */

@@ -25,7 +25,7 @@ static int directory_name(unsigned int which, char path[PATH_MAX])
 	return *path == '/' && length < PATH_MAX ? 0 : -EINVAL;
 }
 
-/* In a directory that all may write to, another user may have been the first. */
+/* Another user may have made it first, if all may write to its parent. */
 static int directory_check(int fd)
 {
 	struct stat status;

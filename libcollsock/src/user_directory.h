@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Where the processes of a user that have ranks in user space are found: folders with a Unix socket
- * for each, whose name is the number of the process. A directory is trusted if nobody but this user
- * can change it.
+ * Finding a user's processes with ranks in user space: directories with a Unix socket for each,
+ * named by its pid. A directory is trusted if nobody but this user can change it.
  */
 #ifndef COLLSOCK_USER_DIRECTORY_H
 #define COLLSOCK_USER_DIRECTORY_H
@@ -33,8 +32,8 @@
 int user_directory_open(unsigned int which, bool make);
 
 /*
- * Is there no directory, but something in the place of one that cannot be used? Then nobody finds
- * ranks that are there. @path, @owner: out: of that
+ * Is no directory usable, because something else is in its place? Then nobody can find the ranks.
+ * @path, @owner: out: of that
  */
 bool user_directory_refused(char path[PATH_MAX], uid_t *owner);
 

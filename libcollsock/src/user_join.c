@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* JOIN: the request, checked; what it makes of a NEW member */
+/* JOIN: checks the request, and makes a NEW member JOINED */
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -79,7 +79,7 @@ static int join_copy(struct user_request *r, const u8 *request, size_t bytes)
 	err = coll_descriptor_normalise(&r->join);
 	if (err)
 		return err;
-	/* Copies go to one port of all hosts, and here each rank has its own. */
+	/* Copies go to the same port on all hosts, but here each rank has its own. */
 	if (coll_menu_multicasts(&r->join))
 		return -EOPNOTSUPP;
 	if (bytes != size + coll_descriptor_tables(&r->join))
@@ -104,7 +104,7 @@ static void join_drop(struct user_request *r)
 
 /* ---- the socket ---- */
 
-/* Who has bound it may know nothing of what it is for. */
+/* The process that bound the socket need not have set its options. */
 static int join_adopt_socket(int fd, const struct collsock_member *self)
 {
 	union user_address bound;
@@ -115,7 +115,7 @@ static int join_adopt_socket(int fd, const struct collsock_member *self)
 	return user_address_is(&bound, self) ? user_udp_set_up(fd, self->family) : -EADDRNOTAVAIL;
 }
 
-/* The socket is the member's, whatever is returned. */
+/* The socket is the member's, even after an error. */
 static int join_set_up_udp(struct user_member *m, const struct user_request *r, int fd)
 {
 	const struct collsock_member *self = &r->members[r->host_of_rank[r->join.rank]];

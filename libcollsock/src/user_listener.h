@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Where others of the same user ask what this process does: a Unix socket in a directory of the
- * user (user_directory.h). A client receives one byte, and with it a file with the report
+ * A Unix socket in a directory of the user (user_directory.h), by which other processes of the user
+ * ask this one for a report. A client receives one byte, and with it a file with the report
  * (user_report.h); nothing is read from it, and a client that does not receive delays nothing. A
- * socket whose process was killed has no listener, and is removed by those who find it.
+ * socket whose process was killed has no listener, and is removed by any process that finds it.
  */
 #ifndef COLLSOCK_USER_LISTENER_H
 #define COLLSOCK_USER_LISTENER_H
@@ -11,10 +11,10 @@
 /* Listen: returns the descriptor, or -1 if there is no directory; then nobody can ask. */
 int user_listener_open(void);
 
-/* The end of the process */
+/* The process ends: remove the socket. */
 void user_listener_remove(void);
 
-/* One that asks, who is this user or root; or -1 */
+/* Accept a client of this user or of root; or -1 */
 int user_listener_accept(int listener);
 
 /* Answer with a file. Both are closed. */

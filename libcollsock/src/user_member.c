@@ -129,7 +129,7 @@ static void member_transmit(struct user_member *m)
 	m->udp.unsent_count = 0;
 }
 
-/* What an event has left is done at once: nobody else waits for this thread. */
+/* Do the work that an event has left at once: nobody else waits for this thread. */
 static void member_run(struct user_member *m)
 {
 	do {
@@ -141,7 +141,7 @@ static void member_run(struct user_member *m)
 	} while (m->turn || m->udp.count);
 }
 
-/* The group has failed for this rank, which is told once. */
+/* The group has failed for this rank: report that once. */
 static void member_report_failure(struct user_member *m)
 {
 	const struct coll_failure *f = &m->group.failure.what;
@@ -167,8 +167,8 @@ static void member_leave_group(struct user_member *m)
 }
 
 /*
- * If the program has shut its descriptor down it leaves, as with one of the kernel; if it has
- * closed it, too, when all that it has sent is posted.
+ * If the program has shut down its descriptor, the rank leaves, as with a socket of the kernel; if
+ * the program has closed it, the rank leaves, too, once everything sent is posted.
  */
 static void member_read_posts(struct user_member *m)
 {
@@ -239,7 +239,7 @@ static void member_retire(struct user_member *m)
 	m->woken = true;
 }
 
-/* Those who wait see what has happened. The one that drives sleeps until a packet comes. */
+/* Have threads that wait check again. The one that drives sleeps until a packet comes. */
 static void member_wake(struct user_member *m)
 {
 	pthread_cond_broadcast(&m->changed);
@@ -374,8 +374,8 @@ static void member_receive(void *ctx, const struct user_udp_arrival *a)
 }
 
 /*
- * An event begins when packets have come: none was sent later, so that nothing they complete ends
- * before others have posted it.
+ * The event's time is read after packets were received: they were sent before it, so no operation
+ * ends at an earlier time than others have posted it.
  */
 static void member_receive_all(struct user_member *m)
 {
@@ -398,7 +398,7 @@ static void member_linger(struct user_member *m)
 {
 	if (m->state != USER_LINGERING || m->linger_ns > m->now || m->overdue)
 		return;
-	/* What others wait for does not come, so they are told. Posts that still wait are lost. */
+	/* Fail what is incomplete, and notify the other hosts. Posts that still wait are lost. */
 	m->overdue = true;
 	member_leave_group(m);
 	m->linger_ns = m->now + USER_TELL_LINGER_MS * NSEC_PER_MSEC;
@@ -420,8 +420,8 @@ static void member_expire(struct user_member *m)
 }
 
 /*
- * Can the post that waits be tried again, as completions were pushed meanwhile? If no other
- * completion follows, it is of no use, and a member that is closed leaves.
+ * Can the post that waits be tried again, as completions were pushed meanwhile? If there will be
+ * no more completions it is useless, and a member that is closed leaves.
  */
 static bool member_may_post(struct user_member *m)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The events of a member: each is user_member_begin(), a function of core/group.h, and
- * user_member_settle(), which does what the core has asked for. Events are posts, packets, what the
- * program has sent to its descriptor, times, and the end. Who looks for them, and when, is the
- * matter of user_wait.h and user_thread.h. The member's lock is held, but for the first two.
+ * user_member_settle(), which does what the core has asked for. Events are posts, packets, messages
+ * of the program to its descriptor, times, and the end; user_wait.h and user_thread.h look for
+ * them. The member's lock is held, except in user_member_new() and user_member_free().
  */
 #ifndef COLLSOCK_USER_MEMBER_H
 #define COLLSOCK_USER_MEMBER_H
@@ -13,7 +13,7 @@
 #define USER_ALWAYS_NS	(COLL_NEVER / 8)
 #define USER_CLOSE_LINGER_MS	60000	/* for what is under way when a handle is closed */
 #define USER_EXIT_LINGER_MS	2000	/* the same at the end of a process */
-#define USER_TELL_LINGER_MS	2000	/* then for what others are told */
+#define USER_TELL_LINGER_MS	2000	/* then until others are notified */
 
 /* A NEW member, with its program's descriptor. 0, or a negative errno */
 int user_member_new(struct user_member **made, bool nonblocking);

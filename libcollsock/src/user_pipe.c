@@ -8,7 +8,7 @@
 
 #include "user_pipe.h"
 
-/* What the kernel adds to a message when it counts it */
+/* Overhead that the kernel counts for each message */
 #define OVERHEAD_BYTES	1024
 
 /* A message that was drawn out of the pair */
@@ -95,7 +95,7 @@ void user_pipe_end(struct user_pipe *p)
 
 /* ---- from the program ---- */
 
-/* An empty message has no bytes either, so the end is what poll() says it is. */
+/* An empty message has no bytes either, so poll() decides whether it is the end. */
 static bool pipe_is_at_end(const struct user_pipe *p)
 {
 	struct pollfd inner = { .fd = p->inner, .events = POLLRDHUP };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The descriptor that the program has (collsock_fd()): one end of a pair of sockets, which carries
- * the bytes that a socket of the kernel does, so that poll(), send() and recv() work on it. What
- * the program sends is posted, and completions that no call waits for are sent to it.
+ * the same bytes as a socket of the kernel, so that poll(), send() and recv() work on it. Messages
+ * of the program are posted, and completions that no call waits for are sent to it.
  *
- * A completion that is in the pair belongs to the first who receives it. A call that seeks that of
- * one cookie draws all of them out, and puts the others back.
+ * A completion that is in the pair belongs to the first thread that receives it. A call that looks
+ * for that of one cookie draws all of them out, and puts the others back.
  */
 #ifndef COLLSOCK_USER_PIPE_H
 #define COLLSOCK_USER_PIPE_H
@@ -45,12 +45,12 @@ int user_pipe_reserve(struct user_pipe *pipe, size_t bytes);
  */
 int user_pipe_push(struct user_pipe *pipe, const struct user_slot *slot, const void *result);
 
-/* No other completion follows: the program sees the end behind the last one. */
+/* No other completion follows: the program sees the end after the last one. */
 void user_pipe_end(struct user_pipe *pipe);
 
 /*
- * What the program has sent: its bytes, -EAGAIN if there is nothing, -EPIPE if nothing follows.
- * Longer than @room: it was cut.
+ * Read a message of the program. Returns its bytes, -EAGAIN if there is none, -EPIPE if none
+ * follows. Longer than @room: it was cut.
  */
 ssize_t user_pipe_read(struct user_pipe *pipe, void *data, size_t room);
 

@@ -88,7 +88,7 @@ static int post_share(const struct user_member *m, struct user_slot *slot,
 	return slot->shared ? 0 : -ENOMEM;
 }
 
-/* What the post has left to its caller */
+/* Folds that the post has left to its caller */
 static void post_fold(struct user_member *m)
 {
 	struct coll_fold fold;
@@ -189,7 +189,7 @@ int user_post_raw(struct user_member *m, const u8 *message, size_t bytes)
 	int err = -EINVAL;
 
 	memcpy(&post, message, min(bytes, sizeof(post)));
-	/* One that was cut is longer than the group's largest. */
+	/* A post that was cut is longer than the group's largest. */
 	if (bytes > m->raw.room) {
 		err = -EMSGSIZE;
 	} else if (bytes >= COLLSOCK_POST_VER0 && post.size <= bytes) {
@@ -197,7 +197,7 @@ int user_post_raw(struct user_member *m, const u8 *message, size_t bytes)
 		call.payload_bytes = bytes - post.size;
 		err = user_post(m, &call, NULL);
 	}
-	/* Completions make room when the program receives them, which nobody tells. */
+	/* The program makes room by receiving completions, but there is no notification of that. */
 	if (err == -ENOBUFS)
 		err = -EAGAIN;
 	return err && err != -EAGAIN ? post_report(m, post.cookie, err) : err;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Posts of a member, and where their results go; its lock is held */
+/* Posts of a member, and delivery of their results; its lock is held */
 #ifndef COLLSOCK_USER_POST_H
 #define COLLSOCK_USER_POST_H
 
 #include "user_state.h"
 
 /**
- * struct user_call - what a call posts
+ * struct user_call - a post by a call
  * @post: from the program
  * @payload: its payload
  * @payload_bytes: bytes there; unless it is a run, exactly those that the rank contributes
@@ -27,7 +27,7 @@ struct user_call {
  */
 int user_post(struct user_member *m, const struct user_call *call, struct user_slot **posted);
 
-/* What the program has sent to its descriptor. Errors but -EAGAIN are reported by a completion. */
+/* Post a message to the descriptor. Errors other than -EAGAIN are reported by a completion. */
 int user_post_raw(struct user_member *m, const u8 *message, size_t bytes);
 
 /* Copy the result of a slot that is DONE, in the order of ranks. */

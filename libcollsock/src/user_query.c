@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What getsockopt() answers with a socket of the kernel */
+/* Answers to queries, like getsockopt() on a socket of the kernel */
 #include "../../kernel/core/descriptor.h"
 #include "user.h"
 #include "user_state.h"
@@ -21,7 +21,7 @@ static void query_self(const struct user_member *m, struct collsock_self *s)
 	coll_group_self(&m->group, 0, s);
 }
 
-/* The namespace is this process, as far as this member sees it. */
+/* The counters of a namespace, for this member only */
 static void query_net(const struct user_member *m, struct collsock_net_stats *n)
 {
 	*n = m->net;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Reports of what members do: messages of generic netlink, one after the other, as the module's
- * family answers dumps of groups, hosts, ranks, peers and operations, and its own counters
- * (Documentation/netlink/specs/collsock.yaml). What decodes these decodes reports.
+ * Reports on members: messages of generic netlink, one after the other, like the answers of the
+ * module's family to dumps of groups, hosts, ranks, peers and operations, and its own counters
+ * (Documentation/netlink/specs/collsock.yaml). Any decoder of these also decodes reports.
  */
 #ifndef COLLSOCK_USER_REPORT_H
 #define COLLSOCK_USER_REPORT_H
@@ -30,8 +30,8 @@ void user_report_member(struct user_report *report, struct user_member *m);
 void user_report_add(struct user_report *report, const void *messages, size_t bytes);
 
 /*
- * The report as a file that nobody can change, and whose beginning is read next; or a negative
- * errno. The memory of the report is freed.
+ * The report as a sealed file, at its beginning; or a negative errno. The memory of the report is
+ * freed.
  */
 int user_report_file(struct user_report *report);
 

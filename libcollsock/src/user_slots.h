@@ -28,7 +28,7 @@ enum user_slot_state {
 
 /**
  * struct user_result - a result that is longer than max_bytes
- * @core: what the core knows of it
+ * @core: the core's part
  * @references: one of the operation, one of the slot that has it
  * @bytes: the result
  */
@@ -89,7 +89,7 @@ struct user_slots {
 	struct user_slot	*slot;
 };
 
-/* @room: of each buffer, a multiple of 8. 0, or -ENOMEM: then, too, user_slots_free() is right. */
+/* @room: of each buffer, a multiple of 8. 0 or -ENOMEM; needs user_slots_free() in either case. */
 int user_slots_init(struct user_slots *slots, u32 count, u32 room);
 void user_slots_free(struct user_slots *slots);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What a member is: a rank on the platform in user space, which is a host of its group by itself,
- * with its own port.
+ * A member: a rank on the platform in user space, which is a host of its group by itself, with its
+ * own port.
  *
  * States, all changes under the member's lock:
  *
@@ -60,7 +60,7 @@ struct user_member;
 
 /**
  * struct user_wait - what a call waits for
- * @ready: is it there? The member's lock is held
+ * @ready: has it happened? The member's lock is held
  * @what: its second argument
  * @option: SO_RCVTIMEO or SO_SNDTIMEO of the program's descriptor: for how long
  * @spin_us: how long to look for packets before sleeping, or before giving up
@@ -86,7 +86,7 @@ struct user_wait {
  * @released: the program no longer has the handle
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
- * @driver: what the thread of the program waits for that receives its packets, or NULL
+ * @driver: the wait of the program's thread that receives the packets, or NULL
  * @waiters: number of threads of the program that wait
  * @exposed: the program may have changed whether its descriptor blocks
  * @watched: its packets wake the thread of the library
@@ -94,7 +94,7 @@ struct user_wait {
  * @returns: how often, without a pause, it has waited again soon
  * @timer: wakes the thread of the library
  * @timer_ns: when it expires
- * @woken: what @changed tells has happened in this event
+ * @woken: @changed is to be signalled at the end of this event
  * @turn: the core wants one
  * @overdue: it has lingered once
  * @joined_ns: when it has joined

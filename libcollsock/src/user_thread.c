@@ -10,13 +10,13 @@
 #include "user_listener.h"
 #include "user_thread.h"
 
-/* How long the end of a process waits for acknowledgments: what each member lingers */
+/* How long the end of a process waits for acknowledgments: as long as each member lingers */
 #define EXIT_NS		((USER_EXIT_LINGER_MS + USER_TELL_LINGER_MS) * NSEC_PER_MSEC)
 
 /*
  * For how long the thread leaves packets to a program that has just waited for some: it may well
- * wait for the next ones, and to wake the thread for them costs two switches of processes. A
- * program that computes instead gets its packets handled that much later, once.
+ * wait for the next ones, and waking the thread for them costs two context switches. If the program
+ * computes instead, its packets are handled that much later, once.
  */
 #define REST_NS		(100 * NSEC_PER_USEC)
 
@@ -213,7 +213,7 @@ static void thread_answer(int client)
 		close(client);
 }
 
-/* Those who could not be accepted for lack of descriptors wait until another one asks. */
+/* Clients that could not be accepted for lack of descriptors wait until another one asks. */
 static void thread_answer_all(void)
 {
 	int client;
@@ -230,7 +230,7 @@ static void thread_forget_kicks(void)
 		return;
 }
 
-/* Which member it is does not matter: all are looked at. */
+/* All members are looked at, so it does not matter which one has woken the thread. */
 static void thread_sleep(void)
 {
 	struct epoll_event woken[EVENTS];
@@ -328,7 +328,7 @@ static void thread_close_files(void)
 	thread.listener = -1;
 }
 
-/* It may be in it from a JOIN that failed. */
+/* The descriptor may have been added by a JOIN that failed. */
 static int thread_add(int fd, u32 events)
 {
 	struct epoll_event e = { .events = events, .data.fd = fd };

@@ -28,8 +28,7 @@ void user_thread_hand_out(struct user_member *m);
 void user_thread_take_back(struct user_member *m);
 
 /*
- * A call has done something to the member, which may be due earlier now than the thread knows; its
- * lock is held.
+ * A call has changed the member, which may now be due before the thread's timer; its lock is held.
  */
 void user_thread_mind(struct user_member *m);
 
@@ -39,7 +38,7 @@ void user_thread_mind(struct user_member *m);
  */
 void user_thread_close(struct user_member *m);
 
-/* Add what all members do. */
+/* Add all members to a report. */
 void user_thread_report(struct user_report *report);
 
 /* ---- fork: see pthread_atfork(3) ---- */

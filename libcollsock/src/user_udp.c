@@ -117,7 +117,7 @@ static void udp_set_up_arrivals(struct user_udp *udp)
 int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes)
 {
 	udp->fd = fd;
-	/* One that is longer is seen to be. */
+	/* One byte more, so that a longer packet is noticed. */
 	udp->stride = round_up(packet_bytes + 1, 8);
 	udp->sent = calloc(USER_UDP_BATCH, udp->stride);
 	udp->received = calloc(ARRIVALS, udp->stride);
@@ -165,7 +165,7 @@ static void udp_note_unsent(struct user_udp *udp, u32 host, int error)
 		udp->unsent[udp->unsent_count++] = (struct user_udp_unsent){ host, error };
 }
 
-/* Most are alone, and need no message header. */
+/* Most packets are alone, and need no message header. */
 static void udp_send_one(struct user_udp *udp)
 {
 	const struct user_udp_packet *p = &udp->packet[0];
@@ -192,7 +192,7 @@ static void udp_send_several(struct user_udp *udp)
 	}
 	while (first < udp->count) {
 		sent = sendmmsg(udp->fd, m + first, udp->count - first, MSG_DONTWAIT);
-		/* The first of them is the one with the error. */
+		/* The error is that of the first packet. */
 		if (sent <= 0)
 			udp_note_unsent(udp, udp->packet[first].host, errno);
 		first += sent > 0 ? sent : 1;
@@ -222,7 +222,7 @@ static bool udp_is_marked(struct msghdr *m)
 	struct cmsghdr *c = CMSG_FIRSTHDR(m);
 	u8 tos;
 
-	/* Of IPv4 it is a byte, of IPv6 a number in the byte order of the host. */
+	/* With IPv4 it is a byte, with IPv6 a number in the byte order of the host. */
 	if (!c)
 		return false;
 	if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
@@ -238,7 +238,7 @@ static bool udp_is_marked(struct msghdr *m)
 	return false;
 }
 
-/* It interrupts a sleep. That of somebody else is no packet of a group, and does no harm. */
+/* It interrupts a sleep. One from a stranger is not a packet of a group, and does no harm. */
 static bool udp_is_interrupt(const struct user_udp *udp, const struct msghdr *m, u32 bytes)
 {
 	return !bytes && m->msg_namelen == udp->self_bytes &&

@@ -4,9 +4,8 @@
  * to each address by which the rank may be reached, before the ranks meet; the packets of ranks
  * that join earlier than this one wait in it.
  *
- * Packets are not connected to a destination, so errors of the network (ICMP) reach nobody. They
- * may be fragmented by routers, and what ICMP says about the length of packets is ignored, as in
- * the kernel.
+ * The socket is not connected, so errors of the network (ICMP) are not reported. Packets may be
+ * fragmented by routers, and path MTUs reported by ICMP are ignored, as in the kernel.
  */
 #ifndef COLLSOCK_USER_UDP_H
 #define COLLSOCK_USER_UDP_H
@@ -87,7 +86,7 @@ u8 *user_udp_blank(struct user_udp *udp, u32 bytes);
 /* Send what was written there with the next user_udp_flush(), or earlier. */
 void user_udp_send(struct user_udp *udp, u32 host, const struct collsock_member *to);
 
-/* Send all that wait. What the host does not let out is in @unsent then. */
+/* Send all that wait. Packets that the host does not let out are in @unsent then. */
 void user_udp_flush(struct user_udp *udp);
 
 /* Memory of packets in queues of this host, as the host counts it */
@@ -118,8 +117,8 @@ void user_udp_take_all(struct user_udp *udp, u32 count,
 
 /*
  * Sleep until a packet comes, a signal is handled, or user_udp_interrupt() is called. Returns the
- * length of the packet, for user_udp_take(), or a negative errno; -EAGAIN: look whether what the
- * caller waits for has happened. Only one thread may be between the two, others may receive.
+ * length of the packet, for user_udp_take(), or a negative errno; -EAGAIN: check whether what the
+ * caller waits for has happened. Only one thread may be between the two calls; others may receive.
  */
 int user_udp_sleep(struct user_udp *udp);
 

@@ -7,7 +7,7 @@
 #include "user_thread.h"
 #include "user_wait.h"
 
-/* Programs change its settings. */
+/* Read anew each time, as programs may change the settings of their descriptor. */
 u64 user_wait_patience(const struct user_member *m, int option)
 {
 	struct timeval t = { };
@@ -29,7 +29,7 @@ static u64 wait_left(u64 until)
 	return until > now ? until - now : 0;
 }
 
-/* What is due meanwhile is done by the thread of the library. */
+/* The library's thread handles anything that is due meanwhile. */
 static int wait_drive(struct user_member *m, const struct user_wait *w, u64 until)
 {
 	bool limited = until != COLL_NEVER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Threads of the program that wait for a member. One of them drives it: it sleeps until packets
- * come, and handles them itself, so that nobody is woken in between. The others sleep until what
- * they wait for has happened, or until nobody drives.
+ * come, and handles them itself, so that no other thread is woken in between. The others sleep
+ * until what they wait for has happened, or until no thread drives the member.
  */
 #ifndef COLLSOCK_USER_WAIT_H
 #define COLLSOCK_USER_WAIT_H
