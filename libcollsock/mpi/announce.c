@@ -9,7 +9,7 @@
 #include "variant.h"
 
 /*
- * Version of what ranks must do alike: the settings here, what they exchange to join
+ * Version of all that ranks must do alike: the settings here, the exchange when joining
  * (joining.h), and which calls are taken
  */
 #define VERSION 0xc0110005U
@@ -71,7 +71,7 @@ int cm_announce(const struct cm_comm *world)
 		cm_fatal_abort(MPI_COMM_WORLD, 2,
 			       "collsock: %s of rank %d has another version than that of rank 0: install the same one on all hosts\n",
 			       cm_variant.name, world->rank);
-	/* Rank 0 has said why. */
+	/* Rank 0 has printed why. */
 	if (!a.valid)
 		cm_underlying_abort(MPI_COMM_WORLD, 2);
 	cm_settings = a.settings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What all ranks must agree on before the first collective */
+/* Agreement of all ranks on version and settings before the first collective */
 #ifndef COLLSOCK_MPI_ANNOUNCE_H
 #define COLLSOCK_MPI_ANNOUNCE_H
 

@@ -28,7 +28,7 @@ static int blocks_choose(struct cm_data *block, int rank)
 	return err;
 }
 
-/* What this rank contributes, if it may be in place: in its block of what it receives. */
+/* This rank's contribution; if in place, it is its own block of the receive buffer. */
 static bool blocks_describe_own(struct cm_data *in, const struct cm_blocks *b,
 				const struct cm_data *first, int rank)
 {
@@ -101,8 +101,8 @@ static MPI_Count blocks_largest(const struct cm_places *p, int ranks)
 }
 
 /*
- * @out has the largest count, of which no more than the limit of bytes are sent. NULL if
- * there is no memory, or no extent.
+ * The parts of @out, whose count and bytes are of the largest block and become those of all
+ * blocks. NULL if there is no memory, or no extent.
  */
 static struct cm_parts *blocks_part(const struct cm_places *p, struct cm_data *out, int ranks)
 {
@@ -130,7 +130,7 @@ static struct cm_parts *blocks_part(const struct cm_places *p, struct cm_data *o
 	return parts;
 }
 
-/* What this rank contributes, which must be as long as its part */
+/* This rank's contribution, which must be as long as its part */
 static bool blocks_describe_own_part(struct cm_data *in, const struct cm_blocks *b,
 				     const struct cm_places *p, int rank)
 {
@@ -232,7 +232,7 @@ bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, en
 	return true;
 }
 
-/* The root may leave its own block where it is, but is sent it. */
+/* The root may leave its own block in place, but collsock sends it the block, too. */
 bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, enum cm_call call,
 		       MPI_Request *request, int *err)
 {

@@ -12,7 +12,7 @@
 #include "comm.h"
 
 /**
- * struct cm_blocks - what a call gives MPI
+ * struct cm_blocks - arguments of a call of MPI
  * @from: what this rank sends, or MPI_IN_PLACE
  * @from_count: number of elements
  * @from_type: of each

@@ -10,7 +10,7 @@
 
 struct cm_comm *cm_comm_all;
 static pthread_mutex_t comm_all_lock = PTHREAD_MUTEX_INITIALIZER;
-/* Of the thread that waits for sockets of the list, or -1 */
+/* The eventfd of the thread that waits for sockets of the list, or -1 */
 static atomic_int comm_watcher = -1;
 
 /* ---- the list of communicators ---- */
@@ -61,7 +61,7 @@ static void comm_wake_watcher(void)
 		abort();
 }
 
-/* The watcher takes the sockets that it waits for from the list. */
+/* The watcher waits for sockets that it has read from the list. */
 static void comm_close_socket(struct cm_comm *c)
 {
 	struct collsock *socket;

@@ -38,7 +38,7 @@ enum cm_comm_state {
 /**
  * struct cm_comm - a communicator
  * @handle: its handle; MPI_COMM_NULL when it has been freed
- * @module: in the component, what Open MPI calls
+ * @module: in the component, the module that Open MPI calls
  * @rank: of this process
  * @size: number of ranks
  * @state: enum cm_comm_state
@@ -62,7 +62,7 @@ enum cm_comm_state {
  * @window.queue: operations that wait for room in the window
  * @window.queue_end: where to link the next operation
  * @window.queued: the queue is not empty; may be read without the lock
- * @window.page: says what has ended, or NULL
+ * @window.page: counts operations that have ended; or NULL
  * @window.received: number of completions received, of all that the page counts as ended
  *
  * @failure: of its group, which is terminal
@@ -110,8 +110,8 @@ struct cm_comm {
 struct cm_comm *cm_comm_new(MPI_Comm handle, int rank, int size);
 
 /*
- * Close its socket, and forget what was done with it. Called before it has joined; another socket
- * may be opened then.
+ * Close its socket, and undo its set-up. Called before it has joined; another socket may be opened
+ * then.
  */
 void cm_comm_close(struct cm_comm *c);
 

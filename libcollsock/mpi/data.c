@@ -138,7 +138,7 @@ int cm_data_pack(const struct cm_data *d, void *packed)
 	return MPI_SUCCESS;
 }
 
-/* Without what blocks have been padded with */
+/* Remove the padding between blocks. */
 static void data_join_parts(const struct cm_parts *parts, char *packed)
 {
 	char *end = packed;

@@ -12,7 +12,7 @@
  * @buffer: where they are; never MPI_IN_PLACE
  * @count: number of elements
  * @datatype: of each
- * @predefined: what is known of the datatype; NULL if it is derived
+ * @predefined: description of the datatype; NULL if it is derived
  * @bytes: total size without gaps
  */
 struct cm_data {

@@ -14,7 +14,7 @@
 
 #define LONGEST_TEXT 512
 
-/* How long ranks leave it to another to say what all know, and how much later each next one does */
+/* How long ranks leave it to another to report a failure, and how much later the next ones do so */
 #define OTHERS_SAY_NS	(5 * CM_NS_PER_S)
 #define NEXT_SAYS_NS	(CM_NS_PER_S / 10)
 #define MOST_NEXT	50
@@ -115,8 +115,8 @@ static bool error_is_fatal(MPI_Errhandler handler)
 }
 
 /*
- * Does another rank say the same? The lowest of those that know of the failed one does. What a rank
- * knows alone it says itself.
+ * Does another rank report the same? The lowest of those that know the failed rank does. A failure
+ * known to one rank only is reported by that.
  */
 static bool error_is_said_elsewhere(int rank, int code)
 {
@@ -130,7 +130,7 @@ static bool error_is_said_elsewhere(int rank, int code)
 	       rank != (failed_rank ? 0 : 1);
 }
 
-/* It ends the program, and so this process, unless it has failed, too, as all of a host may. */
+/* That rank ends the program, and thus this process, unless it has failed, too, like its host. */
 static void error_leave_it_to_others(int rank)
 {
 	__u64 ns = OTHERS_SAY_NS + NEXT_SAYS_NS * (rank < MOST_NEXT ? rank : MOST_NEXT);

@@ -32,12 +32,12 @@
  */
 static atomic_int join_known_error;
 
-/* Ethernet was chosen once, and did not do: later communicators do not wait for it, either. */
+/* Ethernet was chosen once, and did not work: later communicators do not try it again. */
 static atomic_bool join_known_udp;
 
 /*
- * Where there is no module, the underlying MPI is there: a rank is in user space only if somebody
- * wants it to be.
+ * Without the module there is still the underlying MPI: a rank is in user space only if the user
+ * asks for it.
  */
 static int join_choose_backend(enum collsock_backend *backend)
 {
@@ -115,7 +115,7 @@ static void join_make_ready(struct cm_comm *c, const struct joining *j)
 	c->segment = j->segment;
 	c->scattered = !joining_plan_in_order(&j->plan);
 	join_set_spin(c, &j->plan);
-	/* Without it, each test of an operation is a call. */
+	/* Without the page, each test of an operation is a system call. */
 	if (collsock_map_page(c->socket, &c->window.page))
 		c->window.page = NULL;
 }
@@ -208,7 +208,7 @@ static void join_tell(const struct cm_comm *c, const struct joining *j)
 		c->size, ethernet ? "Ethernet" : "UDP", also, c->segment);
 }
 
-/* Their MPI library is faster within a host. */
+/* Within a host their MPI library is faster. */
 static void join_pass_local(struct cm_comm *c)
 {
 	cm_comm_pass(c, CM_ONE_HOST);

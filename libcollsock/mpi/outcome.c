@@ -6,7 +6,7 @@
 #include "outcome.h"
 #include "settings.h"
 
-/* What is different where there is no UDP port; false if it is nothing of that. */
+/* The text for an error that differs without a UDP port; false if it is none of these. */
 static bool outcome_of_ethernet(const struct joining_outcome *o, char *text, size_t bytes)
 {
 	switch (o->error) {

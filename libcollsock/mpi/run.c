@@ -65,8 +65,8 @@ static void run_receive(struct cm_op *op)
 }
 
 /*
- * Where ranks share processors, the first sleep comes before the underlying MPI is driven: what
- * that takes is the others' time, and most operations end meanwhile.
+ * Where ranks share processors, the first sleep comes before the underlying MPI is driven, which
+ * would take time from the others; most operations end during the sleep.
  */
 static void run_sleep(struct cm_op *op)
 {

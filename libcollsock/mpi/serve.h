@@ -13,9 +13,9 @@
  * @call: the function
  * @comm: its communicator
  * @post: collsock's operation, without size and cookie
- * @in: what this rank contributes, or NULL
+ * @in: this rank's contribution, or NULL
  * @sent: bytes that it contributes; more than @in has are padding
- * @out: where this rank wants what it receives, or NULL
+ * @out: where this rank receives, or NULL
  * @received: bytes that it receives, even without @out
  * @parts: where it wants the blocks, or NULL if they are consecutive; is freed
  * @in_order: it needs ranks that are placed on hosts in their order

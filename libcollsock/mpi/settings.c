@@ -100,7 +100,7 @@ static bool settings_has_algorithm(int operation, int algorithm)
 	return algorithm == COLLSOCK_AUTO || coll_registry_find(operation, algorithm);
 }
 
-/* What an operation has, as "auto, kary"; what does not fit is left out. */
+/* The algorithms of an operation, as "auto, kary"; those that do not fit are left out. */
 static void settings_print_algorithms(int operation, char *text, size_t bytes)
 {
 	size_t used = 0, i;
@@ -124,7 +124,7 @@ static int settings_read_degree(struct cm_settings *s, const char *value)
 	return 0;
 }
 
-/* One of the words between the commas, which is written to; says what is wrong with it. */
+/* Read one of the words between the commas, which is changed; @error receives what is wrong. */
 static int settings_read_word(struct cm_settings *s, char *word, char *error, size_t bytes)
 {
 	char *value = strchr(word, '='), has[160];

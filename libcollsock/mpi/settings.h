@@ -80,15 +80,15 @@ enum cm_setting {
 };
 
 /*
- * What users call it, and its value; NULL or "" if it is not set. preload/ and component/
- * supply them.
+ * The names of settings for users, and their values; NULL or "" if one is not set. preload/ and
+ * component/ supply them.
  */
 extern const char *const cm_setting_names[CM_SETTINGS];
 const char *cm_setting_text(enum cm_setting setting);
 
 /*
- * A name that is set, looks like that of a setting and is none, as after a slip of the finger; or
- * NULL. @meant is what it may stand for, or NULL.
+ * A name that is set and resembles that of a setting, but is not one, for instance after a typing
+ * error; or NULL. @meant: out: the setting that was probably meant, or NULL.
  */
 const char *cm_setting_unknown(const char **meant);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Whether waits of a communicator spin. They do as long as most of its operations end
- * meanwhile. Otherwise ranks are late, or share processors without knowing, as in containers of
- * one machine: then one that spins may take time from those it waits for. So a number of waits
- * sleep at once, and then one tries again.
+ * Do waits of a communicator spin? They do as long as most of its operations end meanwhile.
+ * Otherwise ranks are late, or share processors unknowingly, as in containers of one machine: then
+ * a rank that spins may take time from those it waits for. So a number of waits sleep at once,
+ * and then one tries again.
  *
  * Threads may count an operation twice, or not: then a pause is a little longer or shorter.
  */
@@ -31,8 +31,8 @@ struct cm_spin {
 };
 
 /*
- * For how long waits spin if nobody says so. If ranks share processors, one that spins takes time
- * from those it waits for. @ranks: of the group, on this host
+ * The default time for which waits spin. If ranks share processors, one that spins takes time from
+ * those it waits for. @ranks: of the group, on this host
  */
 unsigned int cm_spin_auto(unsigned int ranks, long processors);
 

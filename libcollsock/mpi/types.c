@@ -32,9 +32,9 @@ enum type_family {
 #define MOST_TYPES 96
 
 /**
- * struct type_entry - a predefined datatype and what is known of it
+ * struct type_entry - a predefined datatype
  * @datatype: its handle
- * @type: what is known of it
+ * @type: its description
  */
 struct type_entry {
 	MPI_Datatype	datatype;
@@ -236,7 +236,7 @@ static MPI_Datatype type_duplicated(MPI_Datatype datatype)
 	return original;
 }
 
-/* Of a duplicate that of its original */
+/* The description of a duplicate is that of its original. */
 static const struct cm_type *type_derived(MPI_Datatype datatype)
 {
 	const struct cm_type *type;

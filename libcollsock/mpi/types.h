@@ -28,7 +28,7 @@ struct cm_type {
 /* Called once, after MPI_Init. */
 void cm_types_init(void);
 
-/* NULL for a derived datatype; of a duplicate that of its original. */
+/* NULL for a derived datatype; for a duplicate, the description of its original. */
 const struct cm_type *cm_type_of(MPI_Datatype datatype);
 
 /* COLLSOCK_NOP for user-defined operators, and for those that collsock does not support */

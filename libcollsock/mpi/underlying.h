@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What is needed of the underlying MPI besides PMPI_X: preload/ supplies it with the functions
+ * Functions of the underlying MPI besides PMPI_X: preload/ supplies them with the functions
  * that it interposes, component/ with those of the module before it. Collectives never come
  * back here. Functions that return an int return an MPI error code.
  */
@@ -27,11 +27,11 @@ int cm_underlying_test(MPI_Request *request, int *done);
 /* Let it make progress. */
 void cm_underlying_progress(void);
 
-/* End the program; may return if that is not at once. */
+/* End the program; may return before it has ended. */
 void cm_underlying_abort(MPI_Comm comm, int status);
 
 /*
- * Does MPI know from what a datatype was made? Those that Open MPI makes for itself have no such
+ * Does MPI have a record of how a datatype was made? Those that Open MPI makes for itself have no
  * record, and MPI_Type_get_envelope and MPI_Type_create_hindexed do not work with them.
  */
 bool cm_underlying_has_record(MPI_Datatype type);

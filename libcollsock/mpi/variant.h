@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* How the library that is preloaded, or the component of Open MPI, calls itself */
+/* Names of the preloaded library or the component of Open MPI in its messages */
 #ifndef COLLSOCK_MPI_VARIANT_H
 #define COLLSOCK_MPI_VARIANT_H
 

@@ -11,7 +11,7 @@
 
 /**
  * struct cm_module - a module
- * @super: what Open MPI knows of it
+ * @super: Open MPI's part
  * @comm: the state of its communicator; NULL until it is enabled
  * @before: functions and modules that the communicator had before, which are the underlying MPI
  *          for it; the modules of those that this component replaces are kept

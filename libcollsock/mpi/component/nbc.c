@@ -86,8 +86,8 @@ static int nbc_progress(void)
 /* ---- what Open MPI calls ---- */
 
 /*
- * After a failure the error handler of the communicator is about to be called, so that is
- * kept.
+ * After a failure the error handler of the communicator is about to be called, so the communicator
+ * is kept.
  */
 static int nbc_free(MPI_Request *pointer)
 {

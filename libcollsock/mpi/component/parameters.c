@@ -82,7 +82,7 @@ const char *cm_setting_text(enum cm_setting setting)
 	return parameters_text[setting];
 }
 
-/* Open MPI has parameters of all components, and says of none that it is unknown. */
+/* Open MPI has parameters of all components, and reports none as unknown. */
 const char *cm_setting_unknown(const char **meant)
 {
 	*meant = NULL;

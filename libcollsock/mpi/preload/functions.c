@@ -14,7 +14,7 @@ struct cm_functions cm_functions_tool;
 extern const char collsock_mpi_preloaded;
 __attribute__((visibility("default"))) const char collsock_mpi_preloaded = 1;
 
-/* ISO C has no conversion from what dlsym() returns to a function. */
+/* ISO C has no conversion from the pointer of dlsym() to a function. */
 typedef void (*function)(void);
 
 static function functions_symbol(const char *name)

@@ -5,8 +5,8 @@
 #include <mpi.h>
 
 /*
- * Call the communicator's error handler, for one that has been freed (MPI_COMM_NULL) that of
- * MPI_COMM_WORLD. Returns what the MPI call must return.
+ * Call the communicator's error handler; if it has been freed (MPI_COMM_NULL), that of
+ * MPI_COMM_WORLD. Returns the return value for the MPI call.
  */
 int cm_raise_error(MPI_Comm handle, int code);
 
