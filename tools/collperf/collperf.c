@@ -38,7 +38,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @csv: print one line of comma-separated values
  * @starts: measure the start of groups
  * @forget_neighbours: the first barrier of each looks them up
- * @elements: what this host contributes
+ * @elements: contribution of this host
  * @socket: of this rank
  * @key_file: or NULL
  * @mac: enum collsock_mac
@@ -46,7 +46,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @id: of the group
  * @nonce: of this instance of the group
  * @has_nonce: there is one
- * @described: an option that says what a launcher says otherwise
+ * @described: an option that describes the group, which a launcher does otherwise
  * @room: bytes that the group can carry, if its operation has fewer
  * @segment: payload of a packet; 0: all of it, if one packet can have that, else the default
  * @all: the sums, or the data of a broadcast
@@ -312,13 +312,13 @@ static struct collsock *open_rank(const struct collperf *c, uint64_t id)
 	return socket;
 }
 
-/* How many ranks there will be, whose blocks a vector consists of, is not known yet. */
+/* The number of ranks, and thus of blocks of a vector, is not known yet. */
 static unsigned int launched_bytes(const struct options *o)
 {
 	return options_has_blocks(o->operation) ? COLLSOCK_MAX_PAYLOAD : o->count * sizeof(double);
 }
 
-/* The same of the group of all that the launcher has started, when packets of all have arrived */
+/* The same for the group of all ranks of the launcher, once packets of all have arrived */
 static struct collsock *open_launched(struct collperf *c)
 {
 	char text[MESSAGE_BYTES];
@@ -644,7 +644,7 @@ int main(int argc, char **argv)
 	};
 	struct work work = { .barrier = run_barrier, .context = &c };
 
-	/* What it says is not in pieces between what other ranks say. */
+	/* Whole lines, as other ranks may print there, too. */
 	setlinebuf(stderr);
 	parse(&c, argc, argv);
 	c.socket = options_launched(&c.options) ? open_launched(&c) : open_rank(&c, c.id);

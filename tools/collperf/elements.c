@@ -24,7 +24,7 @@ static unsigned int count_results(const struct options *options)
 	}
 }
 
-/* What hosts contribute, from the first one on */
+/* The sum of the contributions of hosts, from the first one on */
 static double sum_of(unsigned int hosts)
 {
 	return (double)hosts * (hosts + 1) / 2;

@@ -12,8 +12,8 @@
  * @results: number of elements that this host gets
  * @first: expected value of the first of these
  * @last: and of the last
- * @mine: what this host contributes: 1 more than its number; in a scatter, than that of the host
- *        that gets the block; in a broadcast the number of the element, but for the first and last
+ * @mine: contribution of this host: its number + 1; in a scatter, the number + 1 of the host that
+ *        gets the block; in a broadcast the number of the element, but for the first and last
  */
 struct elements {
 	const struct options	*options;

@@ -5,8 +5,8 @@
  * a lost message ends it. It sleeps in recv(), or polls.
  *
  * Operations are numbered. A message names its operation and its slot at the receiver
- * (plan.h). A message that arrives early is kept: a host is at most one operation in which all
- * wait for all, plus one with a root or a scan, ahead of another.
+ * (plan.h). A message that arrives early is kept: a host can be ahead of another by at most one
+ * operation in which all wait for all, plus one with a root or a scan.
  *
  * Blocks are sent from the vector, and placed in it, in the order of hosts.
  */
@@ -74,7 +74,7 @@ struct early {
  * @moves: the operation moves blocks
  * @blocks: number of blocks of the vector, if messages have some of them; else 0
  * @block: elements of a block; the last ones may be shorter, or empty
- * @result: what this host gets
+ * @result: result of this host
  * @below: that of an exscan
  * @out: the result so far, and what is sent
  * @in: what was received last
@@ -278,7 +278,7 @@ static void contribute(struct hostbased *h)
 	}
 }
 
-/* What hosts below have contributed: the messages, that from the farthest host on the left */
+/* Fold the contributions of lower hosts; the message of the farthest one is on the left. */
 static void fold_below(struct hostbased *h, const struct early *early)
 {
 	unsigned int slot = 0;
@@ -304,7 +304,7 @@ static void run_with_data(void *context)
 	elements_check(&h->elements, h->result);
 }
 
-/* As in a group whose JOIN names none; 0: the algorithm has none */
+/* The degree in a group whose JOIN names none; 0: the algorithm has no degree */
 static unsigned int usual_degree(int algorithm, unsigned int hosts)
 {
 	switch (algorithm) {

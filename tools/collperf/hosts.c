@@ -49,7 +49,7 @@ static bool parse_ipv6(struct sockaddr_in6 *parsed, char *text, unsigned int sco
 	return inet_pton(AF_INET6, text, &parsed->sin6_addr) == 1;
 }
 
-/* Six pairs of digits; what follows, at @rest */
+/* Six pairs of digits; @rest: out: the text after them */
 static bool read_mac(unsigned char mac[ETH_ALEN], const char *text, const char **rest)
 {
 	int length = 0;
@@ -78,7 +78,7 @@ static bool parse(struct sockaddr_storage *parsed, char *text)
 	if (percent) {
 		*percent = '\0';
 		scope = if_nametoindex(percent + 1);
-		/* Of a MAC address it may be another host's. */
+		/* The interface of a MAC address may be another host's. */
 		if (!scope && parsed->ss_family != AF_PACKET)
 			return false;
 	}
@@ -92,7 +92,7 @@ static bool parse(struct sockaddr_storage *parsed, char *text)
 	}
 }
 
-/* A MAC address, of which all six pairs of digits are given, is none of IPv6. */
+/* A text with six pairs of digits is a MAC address, not one of IPv6. */
 static sa_family_t family_of(const char *text)
 {
 	unsigned char mac[ETH_ALEN];
@@ -103,7 +103,7 @@ static sa_family_t family_of(const char *text)
 	return read_mac(mac, text, &rest) && (!*rest || *rest == '%') ? AF_PACKET : AF_INET6;
 }
 
-/* Of tools/vm. Of IPv6, decimal digits are used as hexadecimal ones: host 10 is fd00:1::10. */
+/* Addresses of tools/vm. In IPv6 decimal digits are taken as hexadecimal: host 10 is fd00:1::10. */
 static const char *number_format(sa_family_t family)
 {
 	switch (family) {

@@ -110,7 +110,7 @@ void measure(struct figures *figures, const struct options *options, const struc
 			use_cpu();
 			/*
 			 * All hosts have returned, and delayed acknowledgments have been
-			 * sent
+			 * sent.
 			 */
 			measure_in_step(options, work);
 			measure_in_step(options, work);
@@ -119,8 +119,8 @@ void measure(struct figures *figures, const struct options *options, const struc
 		}
 		sum_ns += measure_stretch(count, options, work);
 		/*
-		 * No host continues, which would be work, too, before all have read the
-		 * clock
+		 * No host continues before all have read the clock: that would be work,
+		 * too.
 		 */
 		measure_in_step(options, work);
 	}

@@ -13,7 +13,7 @@
  * @hosts: of the group, by index
  * @waited_ms: since the operation was posted
  *
- * What the kernel does not report is left out.
+ * Leaves out anything that the kernel does not report.
  */
 void missing_print(uint64_t id, const struct hosts *hosts, uint64_t waited_ms);
 

@@ -2,7 +2,7 @@
 #ifndef COLLPERF_NUMBER_H
 #define COLLPERF_NUMBER_H
 
-/* Parse a whole number in a range. Exits if @text is none; @what is its name in the message. */
+/* Parse a whole number in a range. Exits if @text is not one; @what is its name in the message. */
 unsigned long long number_parse(const char *what, const char *text, unsigned long long min,
 				unsigned long long max);
 

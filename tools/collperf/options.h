@@ -78,7 +78,7 @@ struct options {
  * @take: handle one of its own options; exits if @value is wrong
  * @context: argument of @take
  * @port: default port of hosts
- * @launched: without hosts, ranks may find each other as their launcher says
+ * @launched: without hosts, ranks may find each other by their launcher
  */
 struct program {
 	const char		*help;

@@ -29,8 +29,8 @@ static void add_wait(struct plan *plan, int slot, bool replaces)
 }
 
 /*
- * The blocks that end with that of @host, as many as it has before the round of @distance, of
- * which the host that far away does not get some otherwise
+ * The blocks that @host sends in the round of @distance: those that end with its own, without the
+ * ones that the host that far away gets otherwise
  */
 static struct range ending_range(const struct shape *shape, unsigned int host,
 				 unsigned int distance, unsigned int far)

@@ -19,8 +19,8 @@
 #define PLAN_STEPS (2 * PLAN_SLOTS)
 
 /**
- * struct range - consecutive blocks: of hosts, after the last of which is host 0; of halving as
- *	many as hosts exchange, equally long but for the last ones
+ * struct range - consecutive blocks: those of hosts, with host 0 after the last one; in halving,
+ *	one for each host that exchanges, equally long but for the last ones
  * @first: number of the first one
  * @blocks: their number
  */
@@ -35,8 +35,8 @@ struct range {
  * @to_slot: which of the receiver's slots the message is for
  * @slot: slot whose message the step waits for, or NOBODY
  * @replaces: its data replaces the local data instead of being added
- * @given: what is sent, if the operation moves blocks or the algorithm is halving
- * @taken: what is received then
+ * @given: blocks to send, if the operation moves blocks or the algorithm is halving
+ * @taken: blocks to receive then
  */
 struct step {
 	int	to;
@@ -60,7 +60,7 @@ struct plan {
 };
 
 /**
- * struct shape - what a plan depends on
+ * struct shape - parameters of a plan
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, one that the operation has
  * @hosts: number of hosts

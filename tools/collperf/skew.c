@@ -102,7 +102,7 @@ void skew_measure(struct skew_figures *figures, const struct options *options,
 	series.operates = true;
 	figures->with = run_series(&series);
 	figures->delay_ns = series.delay_ns / options->iterations;
-	/* No host exits, which would be work, too, before rank 0 has read the clocks */
+	/* No host exits before rank 0 has read the clocks: that would be work, too. */
 	work->barrier(work->context);
 }
 

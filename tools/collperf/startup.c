@@ -66,7 +66,7 @@ static void sleep_until(double ns)
 		errx(EXIT_FAILED, "sleep: %s", strerror(error));
 }
 
-/* Remove what ARP knows of the hosts; this one is not in its table. */
+/* Remove the hosts' entries from the ARP table; this host has none. */
 static void forget_neighbours(const struct hosts *hosts)
 {
 	struct arpreq request = { };
@@ -85,8 +85,8 @@ static void forget_neighbours(const struct hosts *hosts)
 }
 
 /*
- * A barrier would look neighbours up. So hosts that left one together begin the next at a time,
- * when acknowledgments have been sent and all have forgotten their neighbours.
+ * A barrier would look neighbours up. So hosts that left one together begin the next one at an
+ * agreed time, when acknowledgments have been sent and all have forgotten their neighbours.
  */
 static void pause_together(const struct options *options, const struct startup *startup)
 {

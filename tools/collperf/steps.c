@@ -29,7 +29,7 @@ static double now_us(void)
 /**
  * struct steps - a program
  * @options: of the command line
- * @work: what follows each computation
+ * @work: the operation after each computation
  * @rounds_per_us: rounds of compute() per us
  * @count: number of steps
  * @us: mean computation of each
@@ -66,7 +66,7 @@ static double run_us(const struct steps *s)
 			measure_in_step(s->options, s->work);
 		}
 	all = now_us() - begin;
-	/* No host continues, which would be work, too, before all have read the clock */
+	/* No host continues before all have read the clock: that would be work, too. */
 	s->work->barrier(s->work->context);
 	return all / s->options->iterations;
 }

@@ -2,8 +2,8 @@
 /*
  * Programs that compute and meet: the experiments of the paper on the NIC-based barrier (Buntinas,
  * Panda, Sadayappan; §4.3 to §4.5). A program is a list of steps; in each, a host computes, for a
- * time that may vary from host to host, and runs the operation. Its efficiency is the share of the
- * computation in the time of all.
+ * time that may vary from host to host, and runs the operation. Its efficiency is the share of
+ * computation in the whole time.
  */
 #ifndef COLLPERF_STEPS_H
 #define COLLPERF_STEPS_H

@@ -37,7 +37,7 @@ static const char *const kinds[] = { "threads", "processes" };
  * struct bare - the bare futex barrier
  * @arrived: members that have arrived
  * @sequence: number of barriers that are over
- * @null: a device that knows no ioctl, for those who make one before; or 0
+ * @null: a device without ioctls, for members that call one before; or 0
  */
 struct bare {
 	atomic_uint	arrived;
