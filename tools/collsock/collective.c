@@ -22,7 +22,7 @@
 #define NS_PER_MS	1000000
 
 /**
- * struct number - what allreduce combines
+ * struct number - operand of allreduce
  * @type: of the two that it may be
  * @whole: with COLLSOCK_INT64
  * @real: with COLLSOCK_DOUBLE

@@ -22,7 +22,7 @@ enum decode_kind {
 	DECODE_STRING,
 	DECODE_FLAG,
 	DECODE_ADDRESS,
-	DECODE_SCOPE,		/* the interface of the address of that name */
+	DECODE_SCOPE,		/* the interface of the address with that name */
 	DECODE_NEST,
 	DECODE_NUMBERS,		/* several attributes as an array */
 	DECODE_NESTS,

@@ -50,7 +50,7 @@ void doctor_backlog(struct doctor *d)
 /**
  * struct neighbours - a table of neighbours, which all network namespaces share
  * @entries: in use
- * @most: as many as there can be; 0 if this namespace is not told
+ * @most: largest number of entries; 0 if it is not shown in this namespace
  * @refused: new entries since boot for which there was no room
  */
 struct neighbours {
@@ -59,7 +59,7 @@ struct neighbours {
 	unsigned long	refused;
 };
 
-/* Below a head a line for each CPU: the first column is of the table, the last of that CPU. */
+/* After a header, a line for each CPU: the first column is for the table, the last for that CPU. */
 static struct neighbours neighbours_read(const char *statistics, const char *limit)
 {
 	FILE *file = fopen(statistics, "re");
@@ -100,7 +100,7 @@ static void doctor_neighbour_table(struct doctor *d, const char *what, const cha
 			   table.entries);
 }
 
-/* Packets to a host that has no entry are lost. Only the first namespace is told. */
+/* Packets to a host without an entry are lost. Only the first namespace shows the numbers. */
 void doctor_neighbours(struct doctor *d)
 {
 	doctor_neighbour_table(d, "IPv4 neighbours", "/proc/net/stat/arp_cache",

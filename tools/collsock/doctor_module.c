@@ -24,7 +24,7 @@ static bool doctor_is_loaded(void)
 	return !access("/sys/module/collsock", F_OK);
 }
 
-/* Do ranks do without the module that is not there? COLLSOCK_BACKEND as libcollsock reads it */
+/* Do ranks not need the missing module? COLLSOCK_BACKEND as libcollsock reads it */
 static bool doctor_ranks_are_in_user_space(void)
 {
 	enum collsock_backend backend;
@@ -97,7 +97,7 @@ static bool doctor_file_has(const char *path, const char *what)
 	return strstr(line, what);
 }
 
-/* What makes the kernel refuse modules without a trusted signature, or NULL */
+/* The reason for which the kernel refuses modules without a trusted signature, or NULL */
 static const char *doctor_who_wants_signatures(void)
 {
 	/*

@@ -5,7 +5,7 @@
 #include "doctor.h"
 #include "text.h"
 
-/* Operations after which there would be packets to the address, if any of them has some */
+/* After this many operations there are packets to the address if any kind of them sends some. */
 #define OPERATIONS	32
 /* A source that sends fewer has pauses, as no host has reported that it receives them. */
 #define SENT_SHARE	2
@@ -13,7 +13,7 @@
 #define MULTICAST_ADVICE \
 	"a firewall drops them, or a switch with snooping has no querier (ip maddress shows whether this host has the address); a group without barriers, broadcasts and short all-reduces needs none"
 
-/* 1 if there was something to say. */
+/* Returns 1 if there was a finding. */
 static unsigned int doctor_judge_multicast(struct doctor *d, struct json_object *group)
 {
 	struct json_object *stats = json_object_object_get(group, "stats");

@@ -88,7 +88,7 @@ static void doctor_find_route(struct doctor_host *host)
 	close(fd);
 }
 
-/* The first of IPv4, which joining prefers, else the first */
+/* The first IPv4 address, which joining prefers, else the first of any family */
 static const struct addrinfo *doctor_choose_address(const struct addrinfo *all)
 {
 	const struct addrinfo *one;
@@ -99,7 +99,7 @@ static const struct addrinfo *doctor_choose_address(const struct addrinfo *all)
 	return all;
 }
 
-/* Returns 0, or why it is no host, as getaddrinfo(). @flags: for that */
+/* Returns 0, or an error of getaddrinfo(). @flags: for that */
 static int doctor_add_host(struct doctor *d, const char *name, int flags)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM, .ai_flags = flags };

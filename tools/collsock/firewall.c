@@ -49,7 +49,7 @@ static const char *firewall_find_port(const char *at, const char *end, unsigned 
 	return NULL;
 }
 
-/* With iptables it follows -j, with nft it is a separate word. */
+/* With iptables the decision follows -j, with nft it is a separate word. */
 static enum firewall_says firewall_decision(const char *text, const char *end)
 {
 	const char *jump = strstr(text, " -j ");

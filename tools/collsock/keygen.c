@@ -27,7 +27,7 @@ static void keygen_draw(char text[KEY_TEXT_BYTES + 1])
 	text[KEY_TEXT_BYTES] = '\0';
 }
 
-/* A file that was there stays as it is: groups may use it. */
+/* An existing file is left unchanged: groups may use it. */
 static int keygen_open(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

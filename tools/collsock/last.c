@@ -134,7 +134,7 @@ static int last_compare(const void *a, const void *b)
 	return (one->times < other->times) - (one->times > other->times);
 }
 
-/* Those of the first group, and of the later ones that are the same. */
+/* Read the lists of the first group and of the later ones that are the same group. */
 static void last_read(struct netlink *n, struct lasts *lasts, const struct reply *first,
 		      size_t count)
 {

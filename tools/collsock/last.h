@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * "wait --last": who was last in past operations. Each host has counted what it has seen: its ranks
- * that posted when everything else was there, and the other hosts whose message was the last.
- * Processes of one group that are hosts by themselves, in user space, are one list.
+ * "wait --last": ranks that were last in past operations. Each host counts those of its ranks that
+ * posted when everything else was there, and other hosts whose message was the last. Processes of
+ * one group that are hosts by themselves, in user space, have one list.
  */
 #ifndef LAST_H
 #define LAST_H

@@ -11,7 +11,7 @@
  * @index: of the device
  * @name: name of the bridge or bond
  *
- * Ports of a VRF receive their packets themselves, so it counts as none.
+ * Ports of a VRF receive their packets themselves, so they do not count.
  *
  * Return: is it a port?
  */

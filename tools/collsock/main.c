@@ -212,8 +212,8 @@ static int main_find(const char *word)
 }
 
 /*
- * Prevent files opened later from becoming standard input, output or error that is closed. What is
- * written to an output that is closed is lost, which is an error.
+ * If standard input, output or error is closed, keep files opened later from taking its place.
+ * Output to a closed descriptor is lost, which is an error.
  */
 static void main_fill_descriptors(void)
 {
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 	int taken, found, starter = main_find_starter(argv[1]);
 
 	main_fill_descriptors();
-	/* Whatever the name of the executable */
+	/* Messages do not depend on the name of the executable. */
 	program_invocation_short_name = "collsock";
 	if (starter >= 0)
 		return main_flush(starters[starter].run(argc - 1, argv + 1));

@@ -188,7 +188,7 @@ static int netlink_on_message(struct nl_msg *message, void *context)
 	return NL_OK;
 }
 
-/* libnl counts only those that are acknowledged. */
+/* libnl counts only requests that are acknowledged. */
 static int netlink_on_sequence(struct nl_msg *message, void *context)
 {
 	(void)message;
@@ -265,7 +265,7 @@ static int netlink_converse(struct netlink *n, struct nl_msg *message, struct ex
 
 /* ---- requests ---- */
 
-/* A failure of the exchange itself is one of the request. */
+/* A failure of the exchange itself counts as one of the request. */
 static void netlink_take_status(struct netlink *n, int status)
 {
 	if (status >= 0 || n->error)

@@ -35,8 +35,8 @@ int netlink_connect(struct netlink *n);
 void netlink_open(struct netlink *n);
 
 /*
- * The same for commands that look at groups. Without the module they see those of this user in user
- * space alone; exits if there are none, either.
+ * The same for commands that look at groups. Without the module they see only this user's groups in
+ * user space; exits if there are none, either.
  */
 void netlink_open_to_look(struct netlink *n);
 

@@ -17,8 +17,8 @@ static bool operation_of_root(uint64_t kind)
 }
 
 /*
- * Do all ranks receive what the others contribute? In others (reduce, gather, scans, or one newer
- * than this command) all ranks may be waited for, and none must wait.
+ * Do all ranks receive the others' contributions? In other kinds (reduce, gather, scans, or one
+ * newer than this command) any rank may be waited for, and none must wait.
  */
 static bool operation_for_all(uint64_t kind)
 {

@@ -85,7 +85,7 @@ void operation_free(struct operation *o);
 /* Does it wait for any rank? */
 bool operation_waits(const struct operation *o);
 
-/* Of two operations of a group: was @a posted before @b? */
+/* Was @a posted before @b? Both are of one group. */
 bool operation_is_older(const struct operation *a, const struct operation *b);
 
 #endif

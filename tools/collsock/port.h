@@ -41,7 +41,7 @@ struct port_process {
 	uint64_t	keeper;
 };
 
-/* Return: whether that is known: others' files are for root alone. */
+/* Return: whether that is known; only root can read the files of other users. */
 bool port_find_process(unsigned long inode, struct port_process *found);
 
 #endif

@@ -47,7 +47,7 @@ int program_find(const char *name)
 		error = program_check_in(folder, bytes, name);
 		if (!error)
 			return 0;
-		/* One that may not be started is told rather than that others are not there. */
+		/* A program that may not be started is a better error than a missing one. */
 		if (error == -EACCES)
 			found = error;
 		if (!folder[bytes])

@@ -4,8 +4,8 @@
 #define PROGRAM_H
 
 /*
- * Can it be started? It is looked up as by execvp(3). What is found only when it is started, as a
- * missing interpreter, is not known. Return: 0, or a negative errno.
+ * Can it be started? It is looked up as by execvp(3). Problems that only starting it shows, such as
+ * a missing interpreter, are not found. Return: 0, or a negative errno.
  */
 int program_find(const char *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the module, or a process with ranks in user space, replies: attributes of the netlink
+ * Replies of the module, or of a process with ranks in user space: attributes of the netlink
  * family (Documentation/netlink/specs/collsock.yaml). Commands that evaluate them read them with
  * the functions here; commands that print lists decode them (decode.h).
  */

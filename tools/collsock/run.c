@@ -34,7 +34,7 @@
 /* Returns the exit status. */
 static int run_say_error(const char *program, int error)
 {
-	/* What it says is not in pieces between what other ranks say. */
+	/* Whole lines, as other ranks may print there, too. */
 	setlinebuf(stderr);
 	warnx("%s: %s", program, strerror(-error));
 	return error == -ENOENT ? RUN_NOT_FOUND : RUN_CANNOT;
@@ -116,7 +116,7 @@ struct run {
 	int		socket[COLLSOCK_MAX_LOCAL_RANKS];
 };
 
-/* What to do about an error of a rank that is to be started, after it */
+/* Advice about an error of a rank that is to be started, to be printed after the error */
 static const char *run_advice(int error)
 {
 	switch (-error) {
@@ -225,7 +225,7 @@ static uint32_t run_find(const struct run *run, pid_t pid)
 	return rank;
 }
 
-/* The others may wait for it already, or join later. Returns what to say of it. */
+/* The others may wait for it already, or join later. Returns a text for the message. */
 static const char *run_decline(const struct run *run, uint32_t rank)
 {
 	if (!run->running || launch_request_decline(run->group, rank, run->socket[rank]))
@@ -266,8 +266,8 @@ static void run_reap(struct run *run)
 }
 
 /*
- * Has the kernel sent it to that rank, too? What is typed goes to the process group, but the end of
- * the terminal is told to the leader of its session alone.
+ * Has the kernel sent it to that rank, too? Signals of keys go to the process group, but SIGHUP at
+ * the end of the terminal only to the leader of its session.
  */
 static bool run_has_signal(pid_t rank, const siginfo_t *signal)
 {
@@ -303,7 +303,7 @@ static void run_block_signals(sigset_t *blocked, sigset_t *usual)
 	sigprocmask(SIG_BLOCK, blocked, usual);
 }
 
-/* It is down in a network namespace that was just made: the ranks would wait for each other. */
+/* Loopback is down in a new network namespace: the ranks would wait for each other. */
 static void run_check_loopback(void)
 {
 	const struct sockaddr_in to = {

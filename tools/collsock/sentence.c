@@ -41,7 +41,7 @@ static void sentence_process(FILE *file, const struct report *r, const struct pr
 {
 	uintmax_t pid = process->pid;
 
-	/* The kernel does not tell processes of others. */
+	/* The kernel does not report processes of other users. */
 	if (!pid && r->uid != NUMBER_UNKNOWN) {
 		fprintf(file, "its process, of user %ju, is not visible here", (uintmax_t)r->uid);
 		return;

@@ -16,7 +16,7 @@
 /**
  * struct siblings - the processes of this machine in one group, and the module
  * @n: the connection
- * @groups: what each of them replies about the group
+ * @groups: the reply of each of them about the group
  * @ranks: their ranks
  * @hosts: all hosts of the group
  */
@@ -89,7 +89,7 @@ static void siblings_free(struct siblings *s)
 	replies_free(&s->hosts);
 }
 
-/* What is known of a rank that is here, or NULL */
+/* The reply about a rank that is here, or NULL */
 static const struct reply *siblings_rank(const struct siblings *s, uint64_t rank)
 {
 	size_t i;
@@ -167,7 +167,7 @@ static size_t siblings_choose(const struct siblings *s, struct report *first, si
 
 /* ---- ranks that are here ---- */
 
-/* Is each rank waited for that has not posted the operation of the report? */
+/* Are all ranks that have not posted the operation of the report waited for? */
 static bool siblings_all_awaited(const struct siblings *s, const struct report *report)
 {
 	struct replies replies;
@@ -221,8 +221,8 @@ static bool siblings_is_near(const struct siblings *s, const struct reply *host)
 }
 
 /*
- * A rank whose process does not reply, if it is here. Return: whether that is known: the process of
- * another user is not visible.
+ * A rank whose process does not reply, if it is here. Return: false if that is not known, as
+ * processes of another user are not visible.
  */
 static bool siblings_find_mute(const struct siblings *s, struct report_rank *found,
 			       const struct reply *host)
@@ -302,8 +302,8 @@ static void siblings_add(struct report *report, const struct report_rank *found,
 }
 
 /*
- * Ranks that have not posted, as their processes say. Where others need not contribute, only the
- * one that is blamed for certain is of interest.
+ * Ranks that have not posted, according to their processes. Where others need not contribute, only
+ * the one that is blamed for certain is of interest.
  */
 static void siblings_add_late(const struct siblings *s, struct report *report,
 			      const struct culprit *blamed, bool all)
@@ -321,7 +321,7 @@ static void siblings_add_late(const struct siblings *s, struct report *report,
 	}
 }
 
-/* Ranks whose processes do not reply: blamed by others, or nobody knows better */
+/* Ranks whose processes do not reply: the blamed one, or with @anyone all of them */
 static void siblings_add_mute(const struct siblings *s, struct report *report,
 			      const struct culprit *blamed, bool anyone)
 {

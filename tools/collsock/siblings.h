@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Processes of this machine in one group. A process in user space is a host of its group by itself,
- * and knows of the others what they have sent. Their own replies say more, and at once: which of
- * their ranks have not posted. A process that does not reply is found by the port of its host; what
- * it has posted is not known.
+ * and knows only the messages of the others. Their own replies contain more, and without delay:
+ * which of their ranks have not posted. A process that does not reply is found by the port of its
+ * host; its posts are not known.
  */
 #ifndef SIBLINGS_H
 #define SIBLINGS_H

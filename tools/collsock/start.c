@@ -176,7 +176,7 @@ static const char *start_name(char letter)
 static void start_refuse_contradictions(const struct start *start, const char *command,
 					const char *given)
 {
-	/* Each says by itself which ranks there are. */
+	/* Each of these options determines the ranks by itself. */
 	static const char exclusive[][3] = { "lr", "ln", "lR", "lH", "Hn", "HR" };
 	const char *pair;
 	unsigned int i;
@@ -189,7 +189,7 @@ static void start_refuse_contradictions(const struct start *start, const char *c
 	}
 }
 
-/* It is of the group of a rank that runs this command, and would come before the options. */
+/* A rank may run this command: the request is for that rank's group, and would override options. */
 static void start_forget_request(void)
 {
 	unsetenv(LAUNCH_REQUEST);
@@ -206,7 +206,7 @@ static bool start_is_negative_number(const char *word)
 	return end != word && !*end;
 }
 
-/* Returns its letter, or -1: a word that is none ends them. @numbers: it may be a number */
+/* Returns its letter, or -1 at a word that is not an option. @numbers: that may be a number */
 static int start_next_option(int argc, char **argv, bool numbers)
 {
 	if (numbers && start_is_negative_number(argv[optind]))
@@ -221,7 +221,7 @@ char **start_parse(struct start *start, int argc, char **argv, const char *lette
 	bool numbers = strchr(letters, 'o');
 	int letter;
 
-	/* Those of the program stay as they are. */
+	/* Options of the program are left unchanged. */
 	while ((letter = start_next_option(argc, argv, numbers)) != -1) {
 		if (letter == '?')
 			errx(start->usage, "try collsock --help");

@@ -12,7 +12,7 @@
 #include "userspace.h"
 
 /**
- * struct search - what is looked for
+ * struct search - a search for replies
  * @all: replies that were found
  * @command: of their messages
  * @group: attribute for the handle of their group

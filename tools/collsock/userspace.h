@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ranks in user space, of processes of this user: these answer with the messages with which the
- * module answers dumps (libcollsock/src/user_report.h).
+ * Ranks in user space, of processes of this user: these answer with the same messages as the
+ * module's dumps (libcollsock/src/user_report.h).
  */
 #ifndef USERSPACE_H
 #define USERSPACE_H
@@ -16,7 +16,7 @@ bool userspace_is_there(void);
 
 /*
  * Why ranks of this user may be there and not be seen: the folder for their sockets cannot be used.
- * The text must be freed; NULL if it can, or there is another
+ * The text must be freed; NULL if a folder can be used.
  */
 char *userspace_hidden(void);
 
