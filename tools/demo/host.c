@@ -31,7 +31,7 @@
 #define NS_PER_MS 1000000ULL
 #define TEXT_BYTES 512
 #define JOIN_MS 120000	/* an emulated machine starts many processes slowly */
-#define EXCHANGE_BYTES 16	/* of each rank; what a group allows that asks for nothing else */
+#define EXCHANGE_BYTES 16	/* of each rank; the limit of a group by default */
 
 enum {
 	EXIT_DONE	= 0,
@@ -269,7 +269,7 @@ static __u64 compute_and_take(struct collsock *socket, struct darts *darts, void
 	return completion.completed_ns;
 }
 
-/* Contribute what has been thrown, and throw more until the sum of all is available. */
+/* Contribute the darts thrown so far, and throw more until the sum of all is available. */
 static void sum_and_compute(struct host *host, unsigned int number, struct darts *darts)
 {
 	struct darts mine = *darts, all = { };
@@ -360,7 +360,7 @@ static noreturn void refuse(const char *what, int error, const struct collsock_o
 	errx(EXIT_FAILED, "%s: %s (%s)", what, options->text, strerror(-error));
 }
 
-/* The launcher says which rank this is, and where the others are. */
+/* The launcher determines which rank this is, and how to find the others. */
 static void join(struct host *host, struct collsock_options *options)
 {
 	int error = collsock_join_env(&host->socket, options);
@@ -371,7 +371,7 @@ static void join(struct host *host, struct collsock_options *options)
 	host->ranks = collsock_size(host->socket);
 }
 
-/* A collsock_exchange: what the ranks give, collected by the group that they have already */
+/* A collsock_exchange: an allgather by the group that the ranks have joined already */
 static int exchange(void *socket, const void *mine, void *all, size_t bytes)
 {
 	unsigned int rank, ranks = collsock_size(socket);
@@ -392,7 +392,7 @@ static int exchange(void *socket, const void *mine, void *all, size_t bytes)
 	return 0;
 }
 
-/* The packets of the first group are not encrypted, so that the key comes from a file. */
+/* The packets of the first group are not encrypted, so the key comes from a file instead. */
 static void join_other(struct host *host, struct collsock_options *options, const char *key_file)
 {
 	int error = collsock_key_from_file(key_file, options->key);
