@@ -20,6 +20,8 @@
 #define DEFAULT_ITERATIONS 1000
 #define DEFAULT_SKEWED_ITERATIONS 10000
 #define DEFAULT_REDUCE_US 500
+#define HELP_INDENT 24
+#define HELP_WIDTH 84
 
 static const char *const algorithm_names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
 static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
@@ -112,7 +114,8 @@ static const struct option shared[] = {
 	{ }
 };
 
-static const char shared_help[] =
+/* Of the options that all programs have; the names that end two of them are from the lists. */
+static const char hosts_help[] =
 	"  -f, --hosts-file FILE one host per line, ADDRESS [PORT], in the order of ranks; #\n"
 	"                        begins a comment\n"
 	"  -H, --hosts N         instead: the hosts 10.1.0.1 to 10.1.0.N, which \"make vm\"\n"
@@ -121,22 +124,22 @@ static const char shared_help[] =
 	"  -E, --ethernet        with --hosts: 02:00:00:00:00:01 and so on, without IP\n"
 	"  -p, --port N          UDP port of hosts without one in the file\n"
 	"  -r, --rank N          rank of this host, from 0; by default found by its address\n"
-	"  -o, --operation NAME  barrier, allreduce, reduce, broadcast, scan, exscan,\n"
-	"                        allgather, gather, scatter or reduce-scatter-block (default\n"
-	"                        barrier); the data is doubles, and the result is checked.\n"
-	"                        With a root, and in a scan or exscan, some hosts do not\n"
-	"                        wait, so each is followed by a barrier, which the mean\n"
-	"                        includes\n"
+	"  -o, --operation NAME  ";
+
+static const char operation_help[] =
+	"                        the default is barrier. The data is doubles, and the result\n"
+	"                        is checked. With a root, and in a scan or exscan, some hosts\n"
+	"                        do not wait, so each is followed by a barrier, which the\n"
+	"                        mean includes\n"
 	"  -R, --root N          rank of the root of a reduce, broadcast, gather or scatter\n"
 	"                        (default 0)\n"
 	"  -c, --count N         elements of operations with data, or of the block of each\n"
 	"                        host, together 1 to 8192 (default 4)\n"
-	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
-	"                        doubling), binomial, kary, flat (up to 65 hosts), mcs\n"
-	"                        (for a barrier or allreduce), halving (for an allreduce)\n"
-	"                        or hillis-steele (for a scan or exscan, which have no\n"
-	"                        other); the default is dissemination for a barrier, else\n"
-	"                        auto\n"
+	"  -a, --algorithm NAME  ";
+
+static const char algorithm_help[] =
+	"                        collsock(7) says which operations have which. The default is\n"
+	"                        dissemination for a barrier, else auto\n"
 	"  -d, --degree N        of the algorithm: with how many hosts, itself included, a\n"
 	"                        host exchanges in a round, 2 to 16 (default 2, with 3\n"
 	"                        hosts 3); with kary the children of a host, 2 to 64\n"
@@ -165,6 +168,34 @@ static const char shared_help[] =
 	"  -m, --mean-only       measure all operations together, not each of them\n"
 	"  -j, --json            one JSON object\n"
 	"  -h, --help            this text\n";
+
+static void print_names(const char *const *names, unsigned int count)
+{
+	unsigned int i, column = HELP_INDENT;
+	const char *comma = "";
+
+	for (i = 0; i < count; i++) {
+		if (!names[i])
+			continue;
+		fputs(comma, stdout);
+		if (column + strlen(", ,") + strlen(names[i]) > HELP_WIDTH)
+			column = printf("\n%*s", HELP_INDENT, "") - 1;
+		else if (*comma)
+			column += printf(" ");
+		column += printf("%s", names[i]) + 1;
+		comma = ",";
+	}
+	puts(";");
+}
+
+static void print_help(const struct program *program)
+{
+	printf("%s%s", program->help, hosts_help);
+	print_names(operation_names, ARRAY_SIZE(operation_names));
+	fputs(operation_help, stdout);
+	print_names(algorithm_names, ARRAY_SIZE(algorithm_names));
+	printf("%s%s", algorithm_help, program->own_help);
+}
 
 static void take_shared(struct options *options, int letter, const char *value)
 {
@@ -416,7 +447,7 @@ void options_parse(struct options *options, const struct program *program, int a
 	merge(program, known, letters);
 	while ((letter = getopt_long(argc, argv, letters, known, NULL)) != -1) {
 		if (letter == 'h') {
-			printf("%s%s%s", program->help, shared_help, program->own_help);
+			print_help(program);
 			exit(EXIT_DONE);
 		}
 		if (is_own(program, letter))
