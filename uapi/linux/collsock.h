@@ -161,7 +161,7 @@ struct collsock_member {
  * @features: features that this host must support, bits of struct
  *	collsock_features.features; else EOPNOTSUPP
  * @algorithms: algorithms that posts may name, bit 1 << enum collsock_algorithm; 0: all but
- *	COLLSOCK_FLAT, COLLSOCK_MCS and COLLSOCK_HALVING
+ *	those that a group has only if it names them (COLLSOCK_ALGORITHM_LIST)
  * @degrees: degrees that posts may name besides, COLLSOCK_DEGREE() each; memory is reserved
  *	for all of them; 0: none
  * @algorithm: enum collsock_algorithm that COLLSOCK_AUTO means in a post, by operation number;
