@@ -14,8 +14,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent))
 import tap  # noqa: E402
 
-SCRIPT = HERE.parent.parent / "tools/wireshark/collsock.lua"
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT") or HERE.parent.parent / "build/test-dissector")
+SCRIPT = OUTPUT / "collsock.lua"
 LINKTYPE_ETHERNET, IP_HEADERS = 1, 28
 # In the order in which "packets" tells them; the MAC is the last
 ENDS = ("version", "source", "destination", "tag")

@@ -3,7 +3,9 @@
 """Files in other languages have the numbers and names of the headers' lists; TAP."""
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
@@ -51,19 +53,23 @@ def names(numbers):
     return {number: name for number, (_, name) in numbers.items()}
 
 
-def lua_table(name):
-    """{number: name} of a table of the dissector; what has no number follows the one before."""
-    text = read("tools/wireshark/collsock.lua")
-    constants = re.search(r"^local ([A-Z, ]+) = ([\d, ]+)$", text, re.MULTILINE)
-    number_of = dict(zip(constants[1].split(", "), map(int, constants[2].split(", "))))
-    table, number = {}, 1
-    for key, value in re.findall(r'(?:\[(\w+)\] = )?"([^"]+)"',
-                                 re.search(rf"local {name} = {{(.*?)}}", text, re.DOTALL)[1]):
-        if key:
-            number = number_of[key] if key in number_of else int(key)
-        table[number] = value
-        number = number + 1 if number else 1
-    return table
+def dissector():
+    """The script that Wireshark loads."""
+    with tempfile.NamedTemporaryFile("r", suffix=".lua", encoding="utf-8") as script:
+        subprocess.run([TREE / "tools/lists", "lua", TREE / "tools/wireshark/collsock.lua.in",
+                        script.name], check=True)
+        return script.read()
+
+
+def lua_table(text, name):
+    """[(key, value)] of a table."""
+    return re.findall(r'^\t\[?(\w+)\]? = "?([\w-]+)"?,$',
+                      re.search(rf"local {name} = {{(.*?)}}", text, re.DOTALL)[1], re.MULTILINE)
+
+
+def lua_names(text, name):
+    """{number: name} of a table."""
+    return {int(number): value for number, value in lua_table(text, name)}
 
 
 def test_lists_are_read():
@@ -73,13 +79,16 @@ def test_lists_are_read():
 
 
 def test_dissector_names_what_packets_carry():
-    none = {0: "none"}
-    equal(lua_table("kinds"), none | names(OPERATIONS))
-    equal(lua_table("data_types"), names(TYPES))
-    equal(lua_table("operators"), names(OPERATORS))
-    equal(lua_table("algorithms"), none | names(ALGORITHMS))
-    equal(lua_table("types"), names(PACKETS))
-    equal(lua_table("reasons"), names(REASONS))
+    none, text = {0: "none"}, dissector()
+    equal(lua_names(text, "kinds"), none | names(OPERATIONS))
+    equal(lua_names(text, "data_types"), names(TYPES))
+    equal(lua_names(text, "operators"), names(OPERATORS))
+    equal(lua_names(text, "algorithms"), none | names(ALGORITHMS))
+    equal(lua_names(text, "types"), names(PACKETS))
+    equal(lua_names(text, "reasons"), names(REASONS))
+    numbers = lua_table(text, "PACKET")
+    equal(numbers, [(identifier, str(number)) for number, (identifier, _) in PACKETS.items()])
+    equal(set(re.findall(r"\bPACKET\.(\w+)", text)), {identifier for identifier, _ in numbers})
 
 
 def test_algorithms_that_only_some_groups_have_are_documented():
@@ -95,15 +104,22 @@ def test_algorithms_that_only_some_groups_have_are_documented():
 
 
 def test_files_that_name_each_algorithm_are_those_to_be_changed_for_a_new_one():
+    sources = set()
     pages = read("Documentation/changing.md")
     section = pages[pages.index("## Algorithm for"):pages.index("## Operation")]
     identifiers = [identifier for identifier, _ in ALGORITHMS.values()]
     for path in sorted(TREE.glob("[klut]*/**/*")):
-        if not path.is_file() or "build" in path.parts or path.suffix in (".pyc", ".png"):
+        place = path.relative_to(TREE)
+        if not path.is_file() or "build" in place.parts or path.suffix in (".pyc", ".png"):
             continue
         text = re.sub(r"\\?-", "_", path.read_text(encoding="utf-8", errors="replace")).upper()
         if all(re.search(rf"(?<![A-Z]){name}(?![A-Z])", text) for name in identifiers):
-            assert path.name in section, f"changing.md does not name {path.relative_to(TREE)}"
+            assert path.name in section, f"changing.md does not name {place}"
+            if "man" not in place.parts and path.suffix != ".1":
+                sources.add(str(place))
+    # The last one is of a baseline to compare with, which need not have it
+    equal(sources, {"uapi/linux/collsock_lists.h", "kernel/core/algorithm_list.h",
+                    "libcollsock/python/collsock/lists.py", "tools/collperf/plan.c"})
 
 
 def test_numbers_of_netlink_do_not_change():

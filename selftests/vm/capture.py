@@ -19,7 +19,7 @@ from collsock_test import (
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 PICTURE = TREE / "build/tools/collsock-picture"
-DISSECTOR = TREE / "tools/wireshark/collsock.lua"
+DISSECTOR = TREE / "build/tools/collsock.lua"
 INSTANCES = pathlib.Path("/sys/kernel/tracing/instances")
 TYPES = {"1": "message", "2": "acknowledgment", "3": "goodbye", "4": "probe", "5": "answer",
          "6": "multicast"}
