@@ -3,7 +3,7 @@
  * How long the module's functions run with bottom halves off, in one stretch: from entering a
  * packet's hook, a timer, a turn or a call until leaving it. What the stack does with packets
  * handed over or freed is counted separately. Only in a module built with COLL_STRETCH=1, for
- * "bench stretch"; otherwise all of it is compiled out.
+ * "bench stretch" (selftests/bench/stretch.c); otherwise all of it is compiled out.
  */
 #ifndef COLL_STRETCH_H
 #define COLL_STRETCH_H

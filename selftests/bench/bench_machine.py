@@ -84,9 +84,14 @@ def newest_kernel():
 
 def measuring_module(name):
     """Build the module that measures something itself; its path."""
+    folder = TREE / "build" / name
+    source = folder / "selftests/bench" / f"{name}.c"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.unlink(missing_ok=True)
+    source.symlink_to(HERE / source.name)
     built = subprocess.run([TREE / "tools/vm/build-module", newest_kernel(),
                             f"COLL_{name.upper()}=1"],
-                           env={**os.environ, "BUILD_FOLDER": str(TREE / "build" / name)},
+                           env={**os.environ, "BUILD_FOLDER": str(folder)},
                            stdout=subprocess.PIPE, text=True, check=True)
     return built.stdout.strip()
 

@@ -7,7 +7,7 @@
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
 
-#include "stretch.h"
+#include "../../kernel/stretch.h"
 
 /**
  * struct stretch_cpu - of one processor

@@ -8,8 +8,8 @@
 #include <linux/module.h>
 #include <linux/sched/clock.h>
 
-#include "core/env.h"
-#include "core/reduce.h"
+#include "../../kernel/core/env.h"
+#include "../../kernel/core/reduce.h"
 
 #define FOLDS_ROOM	8192	/* bytes of a vector */
 
