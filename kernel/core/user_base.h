@@ -23,10 +23,8 @@ typedef long long s64;
 
 #define __aligned(x)		__attribute__((aligned(x)))
 #define __packed		__attribute__((packed))
-#define __printf(a, b)		__attribute__((format(printf, a, b)))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
-#define fallthrough		__attribute__((fallthrough))
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
 #define S16_MAX			INT16_MAX

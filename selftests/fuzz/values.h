@@ -3,6 +3,7 @@
 #ifndef FUZZ_VALUES_H
 #define FUZZ_VALUES_H
 
+#include "../attributes.h"
 #include "../halves.h"
 #include "operation.h"
 #include "reduce.h"

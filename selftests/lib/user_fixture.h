@@ -23,6 +23,7 @@
 #include <collsock.h>
 
 #include "../../kernel/core/base.h"
+#include "../attributes.h"
 #include "../harness.h"
 
 #define MOST_RANKS	16

@@ -13,6 +13,7 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
+#include "../attributes.h"
 #include "world_memory.h"
 #include "world_state.h"
 

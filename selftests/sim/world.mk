@@ -12,7 +12,7 @@ CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compar
 # With the addresses of UDP and Ethernet, which these hosts have, too
 PARTS := world world_bearer world_buffers world_memory world_wire trace eth_bearer udp_bearer
 OBJECTS := $(PARTS:%=$(OUTPUT)/%.o)
-HEADERS := $(wildcard $(CORE)/*.h $(KERNEL)/*_bearer.h $(CURDIR)/../../uapi/linux/*.h world*.h)
+HEADERS := $(wildcard $(CORE)/*.h $(KERNEL)/*_bearer.h $(CURDIR)/../../uapi/linux/*.h world*.h ../*.h)
 vpath %_bearer.c $(KERNEL)
 
 all: core $(OUTPUT)/libworld.a
