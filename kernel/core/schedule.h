@@ -186,10 +186,13 @@ int coll_schedule_down_place(struct coll_schedule *s, u32 host);
 int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
 int coll_schedule_fold_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks,
 			      enum coll_action action);
+
+/* Rules for a line, by which tests check whole schedules (selftests/unit/validate.c) */
 bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_round *r,
 			   const struct coll_edge *e);
 bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_round *r,
 			   const struct coll_edge *e);
+
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);
 void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early);
 /**
