@@ -97,7 +97,7 @@
 	LINE(failed, FAILED, "operations completed with an error")			\
 	LINE(rounds, ROUNDS, "rounds advanced")						\
 	LINE(rounds_misplaced, ROUNDS_MISPLACED,					\
-	     "rounds advanced outside softirq context (never)")				\
+	     "rounds advanced outside an event context (never)")			\
 	LINE(messages_sent, MESSAGES_SENT, "first transmissions")			\
 	LINE(messages_received, MESSAGES_RECEIVED, "messages accepted")			\
 	LINE(retransmits, RETRANSMITS, "messages sent again")				\
@@ -106,7 +106,8 @@
 	LINE(lone_acks, LONE_ACKS, "packets sent for an acknowledgment alone")		\
 	LINE(no_credit, NO_CREDIT, "messages held back until the receiver has room")	\
 	LINE(beyond_window, BEYOND_WINDOW, "messages refused for want of room")		\
-	LINE(stale, STALE, "packets of another incarnation, or repeated very late")	\
+	LINE(stale, STALE,								\
+	     "packets of another incarnation, or older than the last 1,024")		\
 	LINE(invalid, INVALID, "packets of a member that make no sense in this group")	\
 	LINE(memory_short, MEMORY_SHORT, "packets not sent for want of memory")		\
 	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
