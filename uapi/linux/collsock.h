@@ -176,8 +176,9 @@ struct collsock_member {
  *	COLLSOCK_MAX_RESULT, of COLLSOCK_MAX_SEGMENTS segments; less than @max_bytes is the same as
  *	@max_bytes; 0: 16 bytes for each rank, up to COLLSOCK_MAX_PAYLOAD
  * @multicast: multicast address of the network on which all hosts are, of their family and in the
- *	form of &collsock_member.address: what a barrier, an all-reduce or a broadcast sends to all
- *	goes there once, ahead of the tree. Up to COLLSOCK_MAX_MULTICAST_HOSTS hosts. All zero: none
+ *	form of &collsock_member.address: what a barrier, a broadcast or a short all-reduce sends
+ *	to all goes there once, ahead of the tree. Up to COLLSOCK_MAX_MULTICAST_HOSTS hosts. All
+ *	zero: none
  *
  * All of it but @size, @rank, and the scope ids of members, is equal on all ranks of the
  * group, after defaults have been filled in.
