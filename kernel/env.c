@@ -106,7 +106,7 @@ void coll_env_peer_open(struct coll_peer *peer)
 {
 	atomic_inc(&coll_instance_of(peer->group)->cn->peers);
 	trace_coll_peer_opened(peer);
-	coll_event_peer(peer, COLLSOCK_EVENT_PEER_MADE, 0);
+	coll_event_peer(peer, COLLSOCK_EVENT_PEER_OPENED, 0);
 }
 
 void coll_env_peer_idle(struct coll_peer *peer)

@@ -285,7 +285,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		err = coll_net_add(cn, gi, gi->handle);
 	if (!err) {
 		/* Before packets can find it and cause other events. */
-		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
+		coll_event_group(gi, COLLSOCK_EVENT_GROUP_BEGAN);
 		err = coll_instance_hash(gi);
 		if (err) {
 			coll_net_remove(cn, gi->handle);

@@ -366,7 +366,7 @@ def events_are_printed_as_they_happen():
     equal("end of the child", processes[1].end(), -signal.SIGKILL)
     processes.begin(processes[0])
     said = plain.until(lambda line: "rank-left" in line)
-    contains("events", "".join(said), "group-made", "peer-made",
+    contains("events", "".join(said), "group-began", "peer-opened",
              f"group {processes.descriptor.fields['id']} (handle ")
     contains("the failure", said[-1], "ECONNRESET", "rank 1")
     told = [json.loads(line) for line in timed.until(lambda line: "rank-left" in line)]
@@ -390,7 +390,7 @@ def is_reloaded(monitor):
     contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
     contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
     Group([1]).close()
-    contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
+    contains("the event", monitor.until(lambda line: "group-began" in line)[-1], "handle")
     monitor.end()
 
 
@@ -402,7 +402,7 @@ def events_of_a_module_are_printed_before_its_reload():
     unload()
     load()
     monitor.go_on()
-    contains("the first line", monitor.until(lambda line: True)[0], "group-made")
+    contains("the first line", monitor.until(lambda line: True)[0], "group-began")
     is_reloaded(monitor)
 
 

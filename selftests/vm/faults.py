@@ -194,7 +194,7 @@ def ended_before_publication(function, descriptor, *more):
                    error=-errno.ENOMEM) as let_go:
             child = Child(1, function, descriptor, *more)
             joiner_waits()
-            group = hear_of(listener, "group_made")
+            group = hear_of(listener, "group_began")
             netlink.end(group)
             yield child, let_go
         equal("group that has ended", hear_of(listener, "group_ended"), group)

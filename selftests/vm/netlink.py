@@ -759,10 +759,10 @@ def events_report_groups_peers_and_failures():
     with netlink_on(1) as netlink:
         netlink.listen()
         group = Group([1, 2], id=99)
-        made, = heard(netlink, "group_made")
+        made, = heard(netlink, "group_began")
         equal("group", made["id"], 99)
         group.barrier()
-        peer, = heard(netlink, "peer_made")
+        peer, = heard(netlink, "peer_opened")
         equal("peer", (peer["group"], peer["host"]), (made["group"], 1))
         group[0].post()
         group[1].close()

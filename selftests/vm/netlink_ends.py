@@ -123,12 +123,12 @@ def listens(line, seed, host, until):
             total += 1
             if made is None:
                 continue
-            if event["event"] == "group_made":
+            if event["event"] == "group_began":
                 made.add(event["group"])
             elif event["group"] not in made:
                 strange += 1
-                print("# before group_made:", event)
-    print("# events:", total, "before group_made:", strange, "pauses:", overruns)
+                print("# before group_began:", event)
+    print("# events:", total, "before group_began:", strange, "pauses:", overruns)
 
 
 @test

@@ -62,7 +62,7 @@ def listeners_cost_a_worker_their_events_and_no_group():
                 heard = [one.hear()["event"]]
                 while heard[-1] != "group_ended":
                     heard.append(one.hear()["event"])
-                equal("the first event", heard[0], "group_made")
+                equal("the first event", heard[0], "group_began")
             seen = contexts()
         at_least("events", len(seen), len(heard))
         equal("contexts that send them, other than workers",
@@ -400,7 +400,7 @@ def events_beyond_those_of_a_turn_are_sent_in_the_next():
         with workers_cannot_run():
             for rank in ranks:
                 rank.join(Descriptor((1,), window=1, max_bytes=8), 0)
-        equal("events", [listener.hear()["event"] for _ in ranks], ["group_made"] * len(ranks))
+        equal("events", [listener.hear()["event"] for _ in ranks], ["group_began"] * len(ranks))
 
 
 @test

@@ -101,7 +101,7 @@ def ending_a_group_and_its_event_work_by_the_specification():
     group[0].post()
     FAMILY.do("group-end", {"handle": told["handle"]})
     equal("after that", outcome(group[0].complete()), "ECANCELED rank 0")
-    for event in ("group-made", "group-failed", "operation-failed"):
+    for event in ("group-began", "group-failed", "operation-failed"):
         eventually(f"{event} heard", lambda name=event: name in heard(listener), True)
 
 

@@ -41,10 +41,10 @@ static const char *const operation_states[] = {
 
 static const char *const events[] = {
 	"",
-	[COLLSOCK_EVENT_GROUP_MADE]		= "group-made",
+	[COLLSOCK_EVENT_GROUP_BEGAN]		= "group-began",
 	[COLLSOCK_EVENT_GROUP_FAILED]		= "group-failed",
 	[COLLSOCK_EVENT_GROUP_ENDED]		= "group-ended",
-	[COLLSOCK_EVENT_PEER_MADE]		= "peer-made",
+	[COLLSOCK_EVENT_PEER_OPENED]		= "peer-opened",
 	[COLLSOCK_EVENT_PEER_IDLE]		= "peer-idle",
 	[COLLSOCK_EVENT_PEER_LOSSY]		= "peer-lossy",
 	[COLLSOCK_EVENT_OPERATION_FAILED]	= "operation-failed",

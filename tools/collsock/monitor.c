@@ -41,10 +41,10 @@ static void monitor_timestamp(char text[TEXT_BYTES])
 static const char *monitor_meaning(const char *event)
 {
 	static const char *const meanings[][2] = {
-		{ "group-made",	      "the first rank of this host has joined" },
+		{ "group-began",      "the first rank of this host has joined" },
 		{ "group-failed",     "the group has failed" },
 		{ "group-ended",      "the group has ended on this host" },
-		{ "peer-made",	      "a connection was opened" },
+		{ "peer-opened",      "a connection was opened" },
 		{ "peer-idle",	      "an idle connection was released" },
 		{ "peer-lossy",	      "a message was sent several times and not acknowledged" },
 		{ "operation-failed", "an operation has failed at a rank of this host" },

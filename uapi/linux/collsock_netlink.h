@@ -74,11 +74,11 @@ enum collsock_operation_state {
 
 /**
  * enum collsock_event - Kind of an event message.
- * @COLLSOCK_EVENT_GROUP_MADE: The first rank of this host has joined.
+ * @COLLSOCK_EVENT_GROUP_BEGAN: The first rank of this host has joined.
  * @COLLSOCK_EVENT_GROUP_FAILED: Operations beyond a failure limit fail, for a
  *   reason other than a rank that left.
  * @COLLSOCK_EVENT_GROUP_ENDED: The group does not exist any more.
- * @COLLSOCK_EVENT_PEER_MADE: A connection opened.
+ * @COLLSOCK_EVENT_PEER_OPENED: A connection opened.
  * @COLLSOCK_EVENT_PEER_IDLE: An idle connection was released.
  * @COLLSOCK_EVENT_PEER_LOSSY: A message was sent several times and is not
  *   acknowledged.
@@ -90,10 +90,10 @@ enum collsock_operation_state {
  *   Operations beyond a failure limit fail.
  */
 enum collsock_event {
-	COLLSOCK_EVENT_GROUP_MADE = 1,
+	COLLSOCK_EVENT_GROUP_BEGAN = 1,
 	COLLSOCK_EVENT_GROUP_FAILED,
 	COLLSOCK_EVENT_GROUP_ENDED,
-	COLLSOCK_EVENT_PEER_MADE,
+	COLLSOCK_EVENT_PEER_OPENED,
 	COLLSOCK_EVENT_PEER_IDLE,
 	COLLSOCK_EVENT_PEER_LOSSY,
 	COLLSOCK_EVENT_OPERATION_FAILED,
