@@ -39,7 +39,7 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @tunables: of the namespace
  * @hook: receive function of all devices
  * @owner: for @hook
- * @lock: to change @devices and what they have; taken under RTNL, so never held while sleeping
+ * @lock: to change @devices and what they have; also taken with RTNL held, so nobody sleeps with it
  * @opened: number of devices opened so far
  * @devices: open ones by their index, read under RCU: each packet that is sent looks for its own
  * @latest: the one of @devices that was opened last, often the only one; or NULL

@@ -159,7 +159,7 @@ static void pace_sleep(u64 ns)
  * @net: the namespace
  *
  * Return: 0; -EAGAIN if the user may not look yet, -EINTR if the process is being killed.
- * Context: process; others can wait for the locks that are held.
+ * Context: process, without a lock for which others cannot wait that long.
  */
 int coll_pace_wait(struct coll_pace *pace, const struct net *net)
 {

@@ -49,7 +49,7 @@ void coll_peer_set_epoch(struct coll_peer *peer, u32 epoch)
 
 /**
  * coll_peer_open() - open a connection
- * @peer: zeroed, or released when it was idle
+ * @peer: as group_init.c has reserved it, or released when it was idle
  * @g: its group
  * @host: the other side
  * @now: time in ns

@@ -141,7 +141,7 @@ struct coll_window {
 /**
  * struct coll_credit - what synchronising operations (schedule.h) reveal about all hosts
  * @cover_done: latest "done" sent in such an operation
- * @cover_ns: when it was last sent, perhaps once more
+ * @cover_ns: when it was last sent, also by a retransmission or a copy
  * @acknowledged: operations up to this one are complete at all hosts, and every host knows
  *	that or is about to
  * @floor_operation: the operation whose completion revealed @floor

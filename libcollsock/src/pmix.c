@@ -291,7 +291,7 @@ const char *pmix_text(const void *ctx)
 	return pmix->text;
 }
 
-/* libpmix is not finalized while a fence is in progress: it would wait for the missing ranks. */
+/* libpmix is not finalised while a fence is in progress: it would wait for the missing ranks. */
 void pmix_close(void *ctx)
 {
 	struct pmix *pmix = ctx;

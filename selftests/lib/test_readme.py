@@ -61,7 +61,8 @@ def test_links_lead_to_files():
 
 def test_sections_are_in_the_order_in_which_a_new_user_needs_them():
     wanted = ["Four terms", "Install", "The first barrier", "In C", "In Python",
-              "Two machines", "Without installing anything", "A cluster in five minutes", "MPI programs"]
+              "Two machines", "Without installing anything", "A cluster in five minutes",
+              "MPI programs"]
     found = [title for title in re.findall(r"^##+ (.*)$", TEXT, re.M) if title in wanted]
     assert found == wanted, found
 

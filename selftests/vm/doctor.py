@@ -142,7 +142,8 @@ def the_doctor_finds_a_firewall_that_is_closed():
 def recipes(page):
     """The commands of nft that a page gives, for the hosts of this machine."""
     text = pathlib.Path(page).read_text(encoding="utf-8")
-    found = re.findall(r"^ +(?:sudo )?(nft '[^']+'|nft [^\n|]+\|(?:.*\\\n)*.*\| nft -f -)$", text, re.M)
+    found = re.findall(r"^ +(?:sudo )?(nft '[^']+'|nft [^\n|]+\|(?:.*\\\n)*.*\| nft -f -)$", text,
+                       re.M)
     return [recipe.replace("10.0.0.0/24", "10.1.0.0/24") for recipe in found]
 
 

@@ -35,7 +35,7 @@ static const char usage[] =
 	"                               combine the numbers of all ranks, and print the result\n"
 	"  RANK: --rank R --ranks N --rendezvous HOST[:PORT], or -H HOST,HOST,... with a rank\n"
 	"                               on each; without it the environment says it\n"
-	"  --port N                     of these three: UDP port, if it is not this host's\n"
+	"  --port N                     UDP port for these three, in place of this host's\n"
 	"Change, with CAP_NET_ADMIN:\n"
 	"  set NAME VALUE|default [NAME VALUE...]\n"
 	"                               change tunables, all of them or none\n"
