@@ -20,7 +20,7 @@
  * If a rank runs one process after another, libpmix 4 takes the end of the earlier one's connection
  * for that of a process in the later ones' fence, which then completes without it.
  */
-#define ENDED "a process of the job has ended meanwhile: either a rank has failed, or programs run one after the other, of which each but the last must complete a barrier"
+#define ENDED "perhaps a process of the job has ended meanwhile: either a rank has failed, or programs run one after the other, of which each but the last must complete a barrier"
 
 /**
  * struct pmix - this process at PMIx
