@@ -25,7 +25,7 @@ int user_open(struct user_member **made, bool nonblocking, int *fd)
 
 void user_expose(struct user_member *m)
 {
-	__atomic_store_n(&m->exposed, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->handle.exposed, true, __ATOMIC_RELAXED);
 }
 
 void user_answer_always(struct user_member *m)
@@ -51,8 +51,8 @@ void user_close(struct user_member *m, int fd)
 		return;
 	}
 	pthread_mutex_lock(&m->lock);
-	busy = m->calls;
-	m->closing = true;
+	busy = m->handle.calls;
+	m->handle.closing = true;
 	pthread_mutex_unlock(&m->lock);
 	if (!busy)
 		user_end(m, fd);
@@ -73,7 +73,7 @@ static int user_enter(struct user_member *m)
 		pthread_mutex_unlock(&m->lock);
 	else
 		user_member_begin(m);
-	m->calls += !err;
+	m->handle.calls += !err;
 	return err;
 }
 
@@ -84,7 +84,7 @@ static void user_leave(struct user_member *m)
 
 	user_member_settle(m);
 	user_thread_mind(m);
-	last = !--m->calls && m->closing;
+	last = !--m->handle.calls && m->handle.closing;
 	pthread_mutex_unlock(&m->lock);
 	if (last)
 		user_end(m, fd);
@@ -184,7 +184,7 @@ static int user_finish(struct user_member *m, struct user_slot *slot, const stru
 	if (slot->completion.bytes)
 		user_post_result(m, slot, run->result);
 	user_slots_release(&m->slots, slot);
-	m->woken = true;
+	m->event.woken = true;
 	return 0;
 }
 

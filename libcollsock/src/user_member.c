@@ -28,16 +28,16 @@ static void member_set_up_locks(struct user_member *m)
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&m->changed, &monotonic);
+	pthread_cond_init(&m->waiters.changed, &monotonic);
 	pthread_condattr_destroy(&monotonic);
 }
 
 static void member_close_files(struct user_member *m)
 {
-	if (m->epoll >= 0)
-		close(m->epoll);
-	if (m->timer >= 0)
-		close(m->timer);
+	if (m->alarm.epoll >= 0)
+		close(m->alarm.epoll);
+	if (m->alarm.timer >= 0)
+		close(m->alarm.timer);
 }
 
 int user_member_new(struct user_member **made, bool nonblocking)
@@ -49,13 +49,14 @@ int user_member_new(struct user_member **made, bool nonblocking)
 		return -ENOMEM;
 	m->udp.fd = -1;
 	m->deadline = COLL_NEVER;
-	m->linger_ns = COLL_NEVER;
-	m->timer_ns = COLL_NEVER;
-	m->exposed = nonblocking;
+	m->linger.until_ns = COLL_NEVER;
+	m->alarm.expires_ns = COLL_NEVER;
+	m->handle.exposed = nonblocking;
 	INIT_LIST_HEAD(&m->link);
-	m->epoll = epoll_create1(EPOLL_CLOEXEC);
-	m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	err = m->epoll < 0 || m->timer < 0 ? -errno : user_pipe_open(&m->pipe, nonblocking);
+	m->alarm.epoll = epoll_create1(EPOLL_CLOEXEC);
+	m->alarm.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = m->alarm.epoll < 0 || m->alarm.timer < 0 ? -errno :
+	      user_pipe_open(&m->pipe, nonblocking);
 	if (err) {
 		member_close_files(m);
 		free(m);
@@ -96,8 +97,8 @@ void user_member_free(struct user_member *m)
 
 u64 user_member_begin(struct user_member *m)
 {
-	m->now = user_clock_ns();
-	return m->now;
+	m->event.now = user_clock_ns();
+	return m->event.now;
 }
 
 /* A filter of this host did not let it out, or a queue of this host is full. */
@@ -134,11 +135,11 @@ static void member_run(struct user_member *m)
 {
 	do {
 		member_transmit(m);
-		if (!m->turn)
+		if (!m->event.turn)
 			continue;
-		m->turn = false;
-		coll_group_run(&m->group, m->now);
-	} while (m->turn || m->udp.count);
+		m->event.turn = false;
+		coll_group_run(&m->group, m->event.now);
+	} while (m->event.turn || m->udp.count);
 }
 
 /* The group has failed for this rank: report that once. */
@@ -151,8 +152,8 @@ static void member_report_failure(struct user_member *m)
 	    user_slots_have(&m->slots, USER_SLOT_POSTED, USER_SLOT_POSTED))
 		return;
 	m->failed = true;
-	user_slots_report(&m->slots, coll_failure_error(f), f->rank, m->now);
-	m->woken = true;
+	user_slots_report(&m->slots, coll_failure_error(f), f->rank, m->event.now);
+	m->event.woken = true;
 }
 
 /* ---- posts of the program's descriptor ---- */
@@ -162,8 +163,8 @@ static void member_leave_group(struct user_member *m)
 	if (m->left)
 		return;
 	m->left = true;
-	coll_group_leave(&m->group, 0, m->now);
-	m->woken = true;
+	coll_group_leave(&m->group, 0, m->event.now);
+	m->event.woken = true;
 }
 
 /*
@@ -177,7 +178,7 @@ static void member_read_posts(struct user_member *m)
 	while (!m->left && !m->pipe.ended) {
 		if (!raw->waits)
 			raw->bytes = user_pipe_read(&m->pipe, raw->data, raw->room);
-		if (raw->bytes == -EPIPE || (raw->bytes < 0 && m->closed))
+		if (raw->bytes == -EPIPE || (raw->bytes < 0 && m->handle.closed))
 			member_leave_group(m);
 		if (raw->bytes < 0)
 			return;
@@ -186,7 +187,7 @@ static void member_read_posts(struct user_member *m)
 			return;
 	}
 	/* The group has failed. */
-	if (m->closed)
+	if (m->handle.closed)
 		member_leave_group(m);
 }
 
@@ -195,14 +196,16 @@ static void member_read_posts(struct user_member *m)
 /* The program's descriptor: watch what the library's end can do. */
 static void member_watch_pipe(struct user_member *m)
 {
-	bool reads = !m->raw.waits && !m->left && !m->closed && !m->pipe.ended;
+	bool reads = !m->raw.waits && !m->left && !m->handle.closed && !m->pipe.ended;
 	struct epoll_event e = { .events = reads ? EPOLLIN : 0 };
+	int operation = EPOLL_CTL_DEL;
 
 	if (!list_empty(&m->slots.ready))
 		e.events |= EPOLLOUT;
+	if (e.events)
+		operation = m->pipe.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 	if (m->pipe.inner >= 0 && e.events != m->pipe.watched)
-		epoll_ctl(m->epoll, e.events ? m->pipe.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD :
-			  EPOLL_CTL_DEL, m->pipe.inner, &e);
+		epoll_ctl(m->alarm.epoll, operation, m->pipe.inner, &e);
 	m->pipe.watched = e.events;
 }
 
@@ -212,11 +215,11 @@ static void member_push(struct user_member *m)
 	struct user_slot *slot, *next;
 
 	list_for_each_entry_safe(slot, next, &m->slots.ready, link) {
-		if (!m->closed && user_post_push(m, slot))
+		if (!m->handle.closed && user_post_push(m, slot))
 			break;
 		list_del(&slot->link);
 		user_slots_release(&m->slots, slot);
-		m->woken = true;
+		m->event.woken = true;
 	}
 	if (user_member_at_end(m))
 		user_pipe_end(&m->pipe);
@@ -227,39 +230,41 @@ static void member_retire(struct user_member *m)
 {
 	if (m->state != USER_LINGERING ||
 	    !((m->left && coll_group_quiet(&m->group)) ||
-	      (m->overdue && m->linger_ns <= m->now)))
+	      (m->linger.overdue && m->linger.until_ns <= m->event.now)))
 		return;
-	coll_timewait_set(&m->group, &m->timewait, m->now);
+	coll_timewait_set(&m->group, &m->timewait, m->event.now);
 	coll_group_destroy(&m->group);
 	memset(&m->group, 0, sizeof(m->group));
 	user_pipe_close(&m->pipe);
 	m->state = USER_TIMEWAIT;
-	m->linger_ns = COLL_NEVER;
+	m->linger.until_ns = COLL_NEVER;
 	m->deadline = m->timewait.until_ns;
-	m->woken = true;
+	m->event.woken = true;
 }
 
 /* Have threads that wait check again. The one that drives sleeps until a packet comes. */
 static void member_wake(struct user_member *m)
 {
-	pthread_cond_broadcast(&m->changed);
-	if (m->driver && (m->closed || m->driver->ready(m, m->driver->what)))
+	const struct user_wait *driver = m->waiters.driver;
+
+	pthread_cond_broadcast(&m->waiters.changed);
+	if (driver && (m->handle.closed || driver->ready(m, driver->what)))
 		user_udp_interrupt(&m->udp);
 }
 
 void user_member_settle(struct user_member *m)
 {
 	if (member_has_group(m)) {
-		if (m->raw.waits || m->closed)
+		if (m->raw.waits || m->handle.closed)
 			member_read_posts(m);
 		member_run(m);
 		member_report_failure(m);
 		member_push(m);
 		member_retire(m);
 	}
-	if (m->woken)
+	if (m->event.woken)
 		member_wake(m);
-	m->woken = false;
+	m->event.woken = false;
 }
 
 /* ---- packets ---- */
@@ -340,7 +345,7 @@ static void member_take(struct user_member *m, const struct user_udp_arrival *a)
 		member_refuse(m, COLL_WRONG_SOURCE);
 	else
 		member_refuse(m, coll_group_receive(g, source, a->packet, a->bytes, a->ce,
-						    m->now));
+						    m->event.now));
 }
 
 /* Such packets are rare, and change much: their MAC is checked first, as in the kernel. */
@@ -354,7 +359,7 @@ static void member_take_other_version(struct user_member *m, const struct user_u
 	    coll_wire_destination(a->packet) != m->group.self || !member_is_from(m, a, source) ||
 	    !coll_wire_authentic_any(a->packet, a->bytes, &m->group.secret.mac))
 		return;
-	coll_group_receive_other_version(&m->group, source, a->packet, a->bytes, m->now);
+	coll_group_receive_other_version(&m->group, source, a->packet, a->bytes, m->event.now);
 }
 
 /* Nothing that is read here is trusted before coll_group_receive() has checked the MAC. */
@@ -396,25 +401,25 @@ static void member_receive_all(struct user_member *m)
 
 static void member_linger(struct user_member *m)
 {
-	if (m->state != USER_LINGERING || m->linger_ns > m->now || m->overdue)
+	if (m->state != USER_LINGERING || m->linger.until_ns > m->event.now || m->linger.overdue)
 		return;
 	/* Fail what is incomplete, and notify the other hosts. Posts that still wait are lost. */
-	m->overdue = true;
+	m->linger.overdue = true;
 	member_leave_group(m);
-	m->linger_ns = m->now + USER_TELL_LINGER_MS * NSEC_PER_MSEC;
-	coll_group_give_up(&m->group, m->now);
+	m->linger.until_ns = m->event.now + USER_TELL_LINGER_MS * NSEC_PER_MSEC;
+	coll_group_give_up(&m->group, m->event.now);
 }
 
 static void member_expire(struct user_member *m)
 {
 	if (m->state == USER_TIMEWAIT) {
-		if (coll_timewait_over(&m->timewait, m->now))
+		if (coll_timewait_over(&m->timewait, m->event.now))
 			m->state = USER_OVER;
 		return;
 	}
-	if (m->deadline <= m->now) {
+	if (m->deadline <= m->event.now) {
 		m->deadline = COLL_NEVER;
-		coll_group_expire(&m->group, m->now);
+		coll_group_expire(&m->group, m->event.now);
 	}
 	member_linger(m);
 }
@@ -428,13 +433,13 @@ static bool member_may_post(struct user_member *m)
 	if (!member_has_group(m) || !m->raw.waits || m->left)
 		return false;
 	if (m->pipe.ended)
-		return m->closed;
+		return m->handle.closed;
 	return user_slots_find_free(&m->slots) && coll_group_writable(&m->group, 0);
 }
 
 u64 user_member_due(struct user_member *m)
 {
-	return member_may_post(m) ? m->now : min(m->deadline, m->linger_ns);
+	return member_may_post(m) ? m->event.now : min(m->deadline, m->linger.until_ns);
 }
 
 void user_member_progress(struct user_member *m)
@@ -473,15 +478,15 @@ void user_member_abandon(struct user_member *m, u32 linger_ms)
 {
 	u64 end = user_member_begin(m) + linger_ms * NSEC_PER_MSEC;
 
-	m->closed = true;
+	m->handle.closed = true;
 	if (m->state == USER_NEW)
 		m->state = USER_OVER;
 	if (m->state == USER_LINGERING)
-		m->linger_ns = min(m->linger_ns, end);
+		m->linger.until_ns = min(m->linger.until_ns, end);
 	if (m->state != USER_JOINED)
 		return;
 	m->state = USER_LINGERING;
-	m->linger_ns = end;
+	m->linger.until_ns = end;
 	member_read_posts(m);
 	user_member_settle(m);
 }

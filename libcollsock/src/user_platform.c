@@ -59,7 +59,7 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 
 void coll_env_run_soon(struct coll_group *g)
 {
-	user_member_of(g)->turn = true;
+	user_member_of(g)->event.turn = true;
 }
 
 /* ---- results ---- */
@@ -95,11 +95,11 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 	struct user_member *m = user_member_of(g);
 
 	m->failed |= error != 0;
-	user_slots_finish(&m->slots, token, result, bytes, error, failed_rank, m->now);
-	m->woken = true;
+	user_slots_finish(&m->slots, token, result, bytes, error, failed_rank, m->event.now);
+	m->event.woken = true;
 }
 
 void coll_env_writable(struct coll_group *g)
 {
-	user_member_of(g)->woken = true;
+	user_member_of(g)->event.woken = true;
 }

@@ -95,7 +95,7 @@ static void post_fold(struct user_member *m)
 
 	while (coll_group_take_fold(&m->group, &fold)) {
 		coll_locals_fold(&fold);
-		coll_group_folded(&m->group, &fold, m->now);
+		coll_group_folded(&m->group, &fold, m->event.now);
 	}
 }
 
@@ -110,8 +110,8 @@ static int post_accept(struct user_member *m, struct user_slot *slot, const stru
 		return err;
 	slot->block = coll_operations[sig->operation].own_out ?
 		      0 : coll_signature_reordered(&m->group, sig);
-	user_slots_post(&m->slots, slot, post->cookie, how, m->now);
-	err = coll_group_post(&m->group, 0, sig, payload, slot, m->now);
+	user_slots_post(&m->slots, slot, post->cookie, how, m->event.now);
+	err = coll_group_post(&m->group, 0, sig, payload, slot, m->event.now);
 	if (err) {
 		user_slots_unpost(&m->slots, slot);
 		return err;
@@ -176,9 +176,9 @@ static int post_report(struct user_member *m, u64 cookie, int error)
 
 	if (!slot)
 		return -EAGAIN;
-	user_slots_post(&m->slots, slot, cookie, 0, m->now);
+	user_slots_post(&m->slots, slot, cookie, 0, m->event.now);
 	user_slots_posted(&m->slots);
-	user_slots_finish(&m->slots, slot, NULL, 0, -error, COLLSOCK_NO_RANK, m->now);
+	user_slots_finish(&m->slots, slot, NULL, 0, -error, COLLSOCK_NO_RANK, m->event.now);
 	return 0;
 }
 

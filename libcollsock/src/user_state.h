@@ -73,36 +73,90 @@ struct user_wait {
 };
 
 /**
+ * struct user_handle - the program's hold of a member
+ * @calls: number of its calls under way
+ * @closing: it has closed the handle, which takes effect when the last of them returns
+ * @closed: the handle is closed, or the process ends: completions go nowhere
+ * @released: the program no longer has the handle
+ * @exposed: the program may have changed whether its descriptor blocks
+ */
+struct user_handle {
+	u32	calls;
+	bool	closing;
+	bool	closed;
+	bool	released;
+	bool	exposed;
+};
+
+/**
+ * struct user_waiters - the program's threads that wait for a member
+ * @changed: something has ended, or the window has room, or nobody drives the member any more
+ * @driver: the wait of the one that receives the packets, or NULL
+ * @count: number of them
+ * @returns: how often, without a pause, the program has waited again soon
+ * @rested_ns: it has waited until then
+ */
+struct user_waiters {
+	pthread_cond_t			changed;
+	const struct user_wait		*driver;
+	u32				count;
+	u32				returns;
+	u64				rested_ns;
+};
+
+/**
+ * struct user_current_event - the present event of a member
+ * @now: its time
+ * @woken: threads that wait are to be woken at its end
+ * @turn: the core wants one
+ */
+struct user_current_event {
+	u64	now;
+	bool	woken;
+	bool	turn;
+};
+
+/**
+ * struct user_alarm - what wakes the thread of the library for a member
+ * @epoll: readable if there is something to do
+ * @timer: in it
+ * @expires_ns: when that expires
+ * @watched: its packets are in it, too
+ */
+struct user_alarm {
+	int	epoll;
+	int	timer;
+	u64	expires_ns;
+	bool	watched;
+};
+
+/**
+ * struct user_linger - how long a member lingers
+ * @until_ns: then it has lingered for long enough
+ * @overdue: it has already lingered once
+ */
+struct user_linger {
+	u64	until_ns;
+	bool	overdue;
+};
+
+/**
  * struct user_member - see there
  * @group: the core's, from JOINED to LINGERING
  * @lock: of all that follows but @link
- * @changed: something has ended, or the window has room, or nobody drives the member any more
  * @state: enum user_state
  * @dead: see there; never changes but in a child that has just been forked
  * @number: for reports: which of the process it is, as long as there are few
- * @calls: number of calls under way
- * @closing: the handle is closed, which takes effect when the last of them returns
- * @closed: the handle is closed, or the process ends: completions go nowhere
- * @released: the program no longer has the handle
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
- * @driver: the wait of the program's thread that receives the packets, or NULL
- * @waiters: number of threads of the program that wait
- * @exposed: the program may have changed whether its descriptor blocks
- * @watched: its packets wake the thread of the library
- * @rested_ns: the program has waited until then
- * @returns: how often, without a pause, it has waited again soon
- * @timer: wakes the thread of the library
- * @timer_ns: when it expires
- * @woken: @changed is to be signalled at the end of this event
- * @turn: the core wants one
- * @overdue: it has lingered once
  * @joined_ns: when it has joined
- * @now: time of the present event
  * @deadline: when the core wants to be called
- * @linger_ns: when it has lingered for long enough
- * @epoll: readable if there is something to do; for the thread of the library
- * @link: in that thread's list, under its lock
+ * @handle: the program's hold of it
+ * @waiters: threads of the program that wait
+ * @event: the present one
+ * @alarm: for the thread of the library
+ * @linger: for how long
+ * @link: in the list of the thread of the library, under the lock of that
  * @request: see there
  * @timewait: in TIMEWAIT
  * @udp: its socket
@@ -114,32 +168,18 @@ struct user_wait {
 struct user_member {
 	struct coll_group		group;
 	pthread_mutex_t			lock;
-	pthread_cond_t			changed;
 	enum user_state			state;
 	bool				dead;
 	u8				number;
-	u32				calls;
-	bool				closing;
-	bool				closed;
-	bool				released;
 	bool				left;
 	bool				failed;
-	const struct user_wait		*driver;
-	bool				exposed;
-	u32				waiters;
-	bool				watched;
-	bool				woken;
-	bool				turn;
-	bool				overdue;
 	u64				joined_ns;
-	u64				now;
 	u64				deadline;
-	u64				linger_ns;
-	u64				rested_ns;
-	u32				returns;
-	u64				timer_ns;
-	int				timer;
-	int				epoll;
+	struct user_handle		handle;
+	struct user_waiters		waiters;
+	struct user_current_event	event;
+	struct user_alarm		alarm;
+	struct user_linger		linger;
 	struct list_head		link;
 	struct user_request		request;
 	struct coll_timewait		timewait;

@@ -79,27 +79,29 @@ static void thread_watch(struct user_member *m, bool watch)
 {
 	struct epoll_event e = { .events = EPOLLIN };
 
-	epoll_ctl(m->epoll, watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->udp.fd, &e);
-	m->watched = watch;
+	epoll_ctl(m->alarm.epoll, watch ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, m->udp.fd, &e);
+	m->alarm.watched = watch;
 }
 
 void user_thread_hand_out(struct user_member *m)
 {
-	m->returns = m->now - m->rested_ns < REST_NS ? m->returns + 1 : 0;
-	if (m->watched)
+	struct user_waiters *w = &m->waiters;
+
+	w->returns = m->event.now - w->rested_ns < REST_NS ? w->returns + 1 : 0;
+	if (m->alarm.watched)
 		thread_watch(m, false);
 }
 
 void user_thread_take_back(struct user_member *m)
 {
-	m->rested_ns = m->now;
+	m->waiters.rested_ns = m->event.now;
 }
 
 static u64 thread_rests_until(const struct user_member *m)
 {
-	bool longer = m->returns >= RETURNS && m->slots.posted == m->slots.ended;
+	bool longer = m->waiters.returns >= RETURNS && m->slots.posted == m->slots.ended;
 
-	return m->rested_ns + (longer ? LONG_REST_NS : REST_NS);
+	return m->waiters.rested_ns + (longer ? LONG_REST_NS : REST_NS);
 }
 
 /* When must it look at the member, if nothing comes before? */
@@ -110,7 +112,7 @@ static u64 thread_due(struct user_member *m)
 	if (!user_member_is_alive(m))
 		return COLL_NEVER;
 	due = user_member_due(m);
-	return m->waiters || m->watched ? due : min(due, thread_rests_until(m));
+	return m->waiters.count || m->alarm.watched ? due : min(due, thread_rests_until(m));
 }
 
 /* COLL_NEVER: not at all. */
@@ -120,8 +122,8 @@ static void thread_set_timer(struct user_member *m, u64 at)
 
 	if (at != COLL_NEVER)
 		end.it_value = (struct timespec){ at / NSEC_PER_SEC, at % NSEC_PER_SEC };
-	m->timer_ns = at;
-	timerfd_settime(m->timer, TFD_TIMER_ABSTIME, &end, NULL);
+	m->alarm.expires_ns = at;
+	timerfd_settime(m->alarm.timer, TFD_TIMER_ABSTIME, &end, NULL);
 }
 
 /*
@@ -130,11 +132,11 @@ static void thread_set_timer(struct user_member *m, u64 at)
  */
 void user_thread_mind(struct user_member *m)
 {
-	u64 due = thread_due(m), later = min(due, m->now + LONG_REST_NS);
+	u64 due = thread_due(m), later = min(due, m->event.now + LONG_REST_NS);
 
-	if (due < m->timer_ns)
+	if (due < m->alarm.expires_ns)
 		thread_set_timer(m, due);
-	else if (m->timer_ns < later - LONG_REST_NS / 4)
+	else if (m->alarm.expires_ns < later - LONG_REST_NS / 4)
 		thread_set_timer(m, later);
 }
 
@@ -156,19 +158,20 @@ static void thread_drive(struct user_member *m)
 	pthread_mutex_lock(&m->lock);
 	before = m->state;
 	now = user_clock_ns();
-	expired = m->timer_ns <= now;
-	if (user_member_is_alive(m) && !m->waiters && !m->watched && thread_rests_until(m) <= now)
+	expired = m->alarm.expires_ns <= now;
+	if (user_member_is_alive(m) && !m->waiters.count && !m->alarm.watched &&
+	    thread_rests_until(m) <= now)
 		thread_watch(m, true);
-	if (m->watched)
+	if (m->alarm.watched)
 		user_member_progress(m);
 	user_member_attend(m);
 	if (expired)
 		thread_set_timer(m, thread_due(m));
 	else
 		user_thread_mind(m);
-	if (m->watched && !user_member_is_alive(m))
+	if (m->alarm.watched && !user_member_is_alive(m))
 		thread_watch(m, false);
-	over = m->state == USER_OVER && m->released;
+	over = m->state == USER_OVER && m->handle.released;
 	if (m->state != before)
 		pthread_cond_broadcast(&thread.changed);
 	pthread_mutex_unlock(&m->lock);
@@ -384,9 +387,9 @@ int user_thread_drive(struct user_member *m)
 	pthread_mutex_lock(&thread.lock);
 	err = thread_begin();
 	if (!err)
-		err = thread_add(m->epoll, EPOLLIN);
+		err = thread_add(m->alarm.epoll, EPOLLIN);
 	if (!err)
-		err = thread_add(m->timer, EPOLLIN);
+		err = thread_add(m->alarm.timer, EPOLLIN);
 	pthread_mutex_unlock(&thread.lock);
 	return err;
 }
@@ -402,7 +405,7 @@ void user_thread_close(struct user_member *m)
 	pthread_mutex_lock(&thread.lock);
 	pthread_mutex_lock(&m->lock);
 	user_member_abandon(m, USER_CLOSE_LINGER_MS);
-	m->released = true;
+	m->handle.released = true;
 	over = m->state == USER_OVER;
 	pthread_mutex_unlock(&m->lock);
 	if (over)
@@ -437,9 +440,9 @@ void user_thread_in_child(void)
 	struct user_member *m, *next;
 
 	list_for_each_entry_safe(m, next, &thread.members, link) {
-		bool closed = m->released || m->closing;
+		bool closed = m->handle.released || m->handle.closing;
 
-		if (m->closing && !m->released)
+		if (m->handle.closing && !m->handle.released)
 			close(m->pipe.outer);
 		user_member_die(m);
 		if (closed)

@@ -13,7 +13,7 @@ u64 user_wait_patience(const struct user_member *m, int option)
 	struct timeval t = { };
 	socklen_t bytes = sizeof(t);
 
-	if (!__atomic_load_n(&m->exposed, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&m->handle.exposed, __ATOMIC_RELAXED))
 		return COLL_NEVER;
 	if (fcntl(m->pipe.outer, F_GETFL) & O_NONBLOCK)
 		return 0;
@@ -35,12 +35,12 @@ static int wait_drive(struct user_member *m, const struct user_wait *w, u64 unti
 	bool limited = until != COLL_NEVER;
 	int got;
 
-	m->driver = w;
+	m->waiters.driver = w;
 	user_thread_mind(m);
 	pthread_mutex_unlock(&m->lock);
 	got = limited ? user_udp_poll(&m->udp, wait_left(until)) : user_udp_sleep(&m->udp);
 	pthread_mutex_lock(&m->lock);
-	m->driver = NULL;
+	m->waiters.driver = NULL;
 	if (got >= 0 && limited)
 		user_member_progress(m);
 	else if (got >= 0)
@@ -53,15 +53,15 @@ static void wait_follow(struct user_member *m, u64 until)
 	const struct timespec end = { until / NSEC_PER_SEC, until % NSEC_PER_SEC };
 
 	if (until == COLL_NEVER)
-		pthread_cond_wait(&m->changed, &m->lock);
+		pthread_cond_wait(&m->waiters.changed, &m->lock);
 	else
-		pthread_cond_timedwait(&m->changed, &m->lock, &end);
+		pthread_cond_timedwait(&m->waiters.changed, &m->lock, &end);
 }
 
 /* Look for packets without sleeping, unless another thread does. */
 static bool wait_look(struct user_member *m, const struct user_wait *w)
 {
-	if (!m->driver)
+	if (!m->waiters.driver)
 		user_member_progress(m);
 	return w->ready(m, w->what);
 }
@@ -85,11 +85,11 @@ static int wait_until(struct user_member *m, const struct user_wait *w, u64 unti
 	int err = 0;
 
 	while (!w->ready(m, w->what)) {
-		if (m->closed)
+		if (m->handle.closed)
 			return -EPIPE;
 		if (err || (until != COLL_NEVER && user_clock_ns() >= until))
 			return err ? err : -EAGAIN;
-		if (m->driver)
+		if (m->waiters.driver)
 			wait_follow(m, until);
 		else
 			err = wait_drive(m, w, until);
@@ -112,13 +112,13 @@ int user_wait(struct user_member *m, const struct user_wait *w)
 
 	if (w->ready(m, w->what))
 		return 0;
-	if (!m->waiters++)
+	if (!m->waiters.count++)
 		user_thread_hand_out(m);
 	if (!w->spin_us || !wait_spin(m, w))
 		err = wait_asleep(m, w);
 	/* Another one of those who wait drives now. */
-	if (--m->waiters)
-		pthread_cond_broadcast(&m->changed);
+	if (--m->waiters.count)
+		pthread_cond_broadcast(&m->waiters.changed);
 	else
 		user_thread_take_back(m);
 	return err;
