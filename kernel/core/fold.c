@@ -92,9 +92,11 @@ static void fold_take_step(struct coll_op *op, const struct fold_step *step)
 	count = step->bytes / coll_type_bytes(sig->type);
 	coll_work_do(op->group, count * coll_reduce_work(sig->type));
 	if (step->action == COLL_FOLD_LEFT)
-		coll_reduce(step->result, step->operand, step->value, count, sig->type, sig->op);
+		coll_reduce(step->result, step->operand, step->value, count, sig->type,
+			    sig->operator);
 	else
-		coll_reduce(step->result, step->value, step->operand, count, sig->type, sig->op);
+		coll_reduce(step->result, step->value, step->operand, count, sig->type,
+			    sig->operator);
 }
 
 /*
@@ -193,9 +195,11 @@ static bool fold_two(struct coll_op *op, struct coll_lane *lane, const struct co
 	result = coll_values_register(op, lane->value + 1, 0);
 	coll_work_do(op->group, op->layout.elements * coll_reduce_work(sig->type));
 	if (e[1].action == COLL_FOLD_LEFT)
-		coll_reduce(result, other, placed, op->layout.elements, sig->type, sig->op);
+		coll_reduce(result, other, placed, op->layout.elements, sig->type,
+			    sig->operator);
 	else
-		coll_reduce(result, placed, other, op->layout.elements, sig->type, sig->op);
+		coll_reduce(result, placed, other, op->layout.elements, sig->type,
+			    sig->operator);
 	lane->value++;
 	return true;
 }

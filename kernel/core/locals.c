@@ -27,7 +27,7 @@ static struct coll_fold locals_claim(struct coll_op *op, u32 low, u32 level)
 		.right		= coll_values_local(op, low + (1U << level)),
 		.elements	= op->layout.elements,
 		.type		= sig->type,
-		.operator	= sig->op,
+		.operator	= sig->operator,
 		.low		= low,
 		.level		= level,
 	};
@@ -134,7 +134,7 @@ static struct coll_fold locals_claim_next(struct coll_op *op, u32 local)
 		.right		= coll_values_local(op, local),
 		.elements	= op->layout.elements,
 		.type		= sig->type,
-		.operator	= sig->op,
+		.operator	= sig->operator,
 		.low		= local,
 	};
 }

@@ -55,10 +55,10 @@ static bool prefix_step(struct coll_op *op, const struct prefix *p, u32 index)
 	coll_work_do(op->group, count * coll_reduce_work(sig->type));
 	if (lane->part < p->below) {
 		right = coll_values_early(op, p->edge[p->below - 1 - lane->part]) + first;
-		coll_reduce(left, left, right, count, sig->type, sig->op);
+		coll_reduce(left, left, right, count, sig->type, sig->operator);
 	} else {
 		right = coll_values_local(op, lane->part - p->below) + first;
-		coll_reduce(right, left, right, count, sig->type, sig->op);
+		coll_reduce(right, left, right, count, sig->type, sig->operator);
 	}
 	lane->at += count * element;
 	return lane->at == range.bytes;

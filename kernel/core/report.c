@@ -306,7 +306,7 @@ static void report_signature(struct coll_report *r, const struct coll_signature 
 {
 	report_u8(r, COLLSOCK_A_OPERATION_OPERATION, sig->operation);
 	report_u8(r, COLLSOCK_A_OPERATION_TYPE, sig->type);
-	report_u8(r, COLLSOCK_A_OPERATION_OP, sig->op);
+	report_u8(r, COLLSOCK_A_OPERATION_OP, sig->operator);
 	report_u8(r, COLLSOCK_A_OPERATION_ALGORITHM, sig->algorithm);
 	report_u8(r, COLLSOCK_A_OPERATION_DEGREE, sig->degree);
 	report_u32(r, COLLSOCK_A_OPERATION_ROOT, sig->root);

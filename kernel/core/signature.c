@@ -20,7 +20,8 @@ static noinline int signature_typed_bytes(const struct coll_group *g,
 	u32 element = coll_type_bytes(sig->type), most = g->payload.max_bytes;
 	u64 bytes = (u64)sig->count * element;
 
-	if (operation->reduces ? !coll_reduce_valid(sig->type, sig->op) : !element || sig->op)
+	if (operation->reduces ? !coll_reduce_valid(sig->type, sig->operator) :
+				 !element || sig->operator)
 		return -EINVAL;
 	if (!sig->count)
 		return -EINVAL;
@@ -41,7 +42,7 @@ static inline int signature_bytes(const struct coll_group *g,
 		return -EINVAL;
 	if (operation->typed)
 		return signature_typed_bytes(g, operation, sig);
-	return sig->type || sig->op || sig->count ? -EINVAL : 0;
+	return sig->type || sig->operator || sig->count ? -EINVAL : 0;
 }
 
 /* Does the algorithm exist, and can this group run it with this degree? */
@@ -159,7 +160,7 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	memset(sig, 0, sizeof(*sig));
 	sig->operation = post->operation;
 	sig->type = post->type;
-	sig->op = post->op;
+	sig->operator = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
 	bytes = signature_bytes(g, operation, sig);

@@ -110,7 +110,7 @@ enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
  * struct coll_signature - what the ranks must agree on about an operation
  * @operation: enum collsock_operation
  * @type: enum collsock_type
- * @op: enum collsock_operator
+ * @operator: enum collsock_operator
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
  * @degree: of the algorithm; 0 if it has none
  * @reserved: 0
@@ -123,7 +123,7 @@ enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
 struct coll_signature {
 	u8	operation;
 	u8	type;
-	u8	op;
+	u8	operator;
 	u8	algorithm;
 	u8	degree;
 	u8	reserved[3];

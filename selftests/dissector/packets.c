@@ -87,7 +87,7 @@ static void any_body(struct coll_body *b, const u8 *payload)
 		.signature	= {
 			.operation	= (r >> 16) % 5,
 			.type		= (r >> 24) % 16,
-			.op		= (r >> 32) % 13,
+			.operator	= (r >> 32) % 13,
 			.algorithm	= (r >> 40) % 7 | (r >> 48 & 0xff) << 8,
 		},
 	};
@@ -270,7 +270,7 @@ static void tell_body(const u8 *packet, u32 bytes)
 	tell_distance(packet + 36, b.done);
 	tell_distance(packet + 38, b.credit);
 	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.segment, b.round, sig->operation,
-	       sig->type, sig->op, sig->algorithm, sig->degree);
+	       sig->type, sig->operator, sig->algorithm, sig->degree);
 	tell_operands(packet, &b);
 	if (b.acknowledges)
 		printf("\t%llu\t0x%016llx", b.ack_number, b.ack_bits);

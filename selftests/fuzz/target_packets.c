@@ -518,7 +518,7 @@ static void inject_sealed(struct siege *s)
 	body.credit = fuzz_near(&s->in, g->window.oldest + g->window.size);
 	body.signature.operation = fuzz_byte(&s->in);
 	body.signature.type = fuzz_byte(&s->in);
-	body.signature.op = fuzz_byte(&s->in);
+	body.signature.operator = fuzz_byte(&s->in);
 	choice = fuzz_byte(&s->in);
 	body.signature.algorithm = choice & 0xf;
 	body.signature.degree = choice >> 4 ?: usual_degree(choice, s->hosts);

@@ -23,7 +23,7 @@ static inline u64 values_element(const struct coll_signature *sig, u32 rank, u64
 	bool half = sig->type == COLLSOCK_FLOAT16 || sig->type == COLLSOCK_BFLOAT16;
 	u64 any = rank * 31 + number * 7 + element * 3;
 
-	if (sig->op == COLLSOCK_PRODUCT)
+	if (sig->operator == COLLSOCK_PRODUCT)
 		return half ? 1 + any % 2 : any % 8;
 	return any % (half ? 8 : 1000);
 }
@@ -118,9 +118,9 @@ static inline void values_vector(u32 ranks, u8 *vector, const struct coll_signat
 	for (rank = 1; rank < ranks; rank++) {
 		values_payload(ranks, values_gather(sig) ? vector + rank * block : other, sig,
 			       rank, number);
-		if (sig->op)
+		if (sig->operator)
 			coll_reduce(vector, vector, other, values_elements(ranks, sig), sig->type,
-				    sig->op);
+				    sig->operator);
 	}
 }
 

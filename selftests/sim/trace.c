@@ -48,7 +48,7 @@ void world_trace_packet(const struct world *w, const char *what, const struct wo
 		fprintf(w->trace, " op %lld round %u segment %u sig %u.%u.%u.%u.%u",
 			(long long)body.operation, body.round, body.segment,
 			body.signature.operation, body.signature.algorithm, body.signature.type,
-			body.signature.op, body.signature.count);
+			body.signature.operator, body.signature.count);
 	fprintf(w->trace, " packet %llx done %lld credit %lld",
 		(unsigned long long)body.number, (long long)body.done, (long long)body.credit);
 	if (body.acknowledges)

@@ -799,7 +799,7 @@ static void check_allowed(struct __test_metadata *_metadata, const struct coll_g
 	};
 	struct coll_signature posted, heard = {
 		.operation = post.operation, .algorithm = post.algorithm, .type = post.type,
-		.count = post.count, .op = post.op, .degree = row && row->most_degree ? 2 : 0,
+		.count = post.count, .operator = post.op, .degree = row && row->most_degree ? 2 : 0,
 	};
 
 	EXPECT_EQ(a->runs, coll_signature_makes_sense(g, &heard))

@@ -599,7 +599,7 @@ TEST_F(net, a_message_of_a_tree_that_join_has_not_named_is_invalid)
 			sig.algorithm = k;
 			sig.type = i ? COLLSOCK_INT64 : 0;
 			sig.count = !!i;
-			sig.op = i == 1 || i == 2 ? COLLSOCK_SUM : 0;
+			sig.operator = i == 1 || i == 2 ? COLLSOCK_SUM : 0;
 			EXPECT_EQ(self->n.join.algorithm[operations[i]] == k,
 				  coll_signature_makes_sense(unit_group(&self->n, 0), &sig))
 				TH_LOG("operation %u by %u", operations[i], k);

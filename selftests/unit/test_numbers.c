@@ -201,8 +201,8 @@ TEST(the_bytes_of_a_message_are_what_they_were)
 		.operation = 0x6162636465666768, .done = 0x6162636465666768 - 2,
 		.credit = 0x6162636465666768 + 0x0105, .segment = 0x7172, .round = 9,
 		.signature = { .operation = COLLSOCK_REDUCE, .type = COLLSOCK_FLOAT,
-			       .op = COLLSOCK_PRODUCT, .algorithm = COLLSOCK_KARY, .degree = 5,
-			       .count = 0x81828384, .root = 0x91929394 },
+			       .operator = COLLSOCK_PRODUCT, .algorithm = COLLSOCK_KARY,
+			       .degree = 5, .count = 0x81828384, .root = 0x91929394 },
 		.ack_now = true, .acknowledges = true, .ack_number = 0xb1b2b3b4b5b6b7b8,
 		.ack_bits = 0xc1c2c3c4c5c6c7c8, .payload = payload, .payload_bytes = 3,
 	};

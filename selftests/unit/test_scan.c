@@ -288,7 +288,8 @@ TEST_F(net, ranks_that_are_not_placed_in_their_order_have_no_prefixes)
 									      r->local, &p, &sig));
 				sig = (struct coll_signature) {
 					.operation = scans[k], .algorithm = COLLSOCK_HILLIS_STEELE,
-					.type = COLLSOCK_UINT64, .op = COLLSOCK_SUM, .count = 1,
+					.type = COLLSOCK_UINT64, .operator = COLLSOCK_SUM,
+					.count = 1,
 				};
 				EXPECT_FALSE(coll_signature_makes_sense(&r->member->group, &sig));
 			}

@@ -433,8 +433,8 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 {
 	static const struct coll_signature good = {
-		.operation = COLLSOCK_ALLREDUCE, .type = COLLSOCK_DOUBLE, .op = COLLSOCK_SUM,
-		.algorithm = COLLSOCK_EXCHANGE, .degree = 2, .count = 1,
+		.operation = COLLSOCK_ALLREDUCE, .type = COLLSOCK_DOUBLE,
+		.operator = COLLSOCK_SUM, .algorithm = COLLSOCK_EXCHANGE, .degree = 2, .count = 1,
 	};
 #define BUT(field, value) { #field " " #value, offsetof(struct coll_signature, field), value }
 	static const struct {
@@ -450,7 +450,7 @@ TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 		BUT(algorithm, 255),
 		BUT(degree, 0), BUT(degree, 1), BUT(degree, 4), BUT(degree, 255),
 		BUT(type, COLLSOCK_NONE), BUT(type, 255),
-		BUT(op, COLLSOCK_NOP), BUT(op, 255), BUT(root, 1),
+		BUT(operator, COLLSOCK_NOP), BUT(operator, 255), BUT(root, 1),
 	};
 #undef BUT
 	struct collsock_post first =

@@ -47,7 +47,7 @@ static void write_any(struct unit_wire *u)
 	b->ack_now = r & 64;
 	b->signature.operation = (u8)(r >> 8);
 	b->signature.type = r >> 16;
-	b->signature.op = r >> 24;
+	b->signature.operator = r >> 24;
 	b->signature.algorithm = r >> 32;
 	b->signature.degree = r >> 40;
 	if (r & 8) {
