@@ -117,7 +117,7 @@ static inline enum coll_refusal receive_under_lock(struct coll_instance *gi,
 		refusal = coll_group_receive(&gi->group, source, packet, bytes,
 					     coll_bearer_is_marked(skb), now);
 		if (likely(refusal == COLL_ACCEPTED))
-			coll_napi_note(&gi->napi, source, skb);
+			coll_napi_note(&gi->napi, source, false, skb);
 	}
 	coll_instance_leave_bh_off(gi);
 	return refusal;
@@ -157,14 +157,18 @@ static __always_inline void receive_for_group(struct coll_net *cn, struct coll_i
 
 /* ---- by multicast ---- */
 
-static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi, const u8 *packet,
-						 u32 bytes)
+static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi,
+						 const struct sk_buff *skb, u32 source,
+						 const u8 *packet, u32 bytes)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
 	u64 now = coll_instance_enter_bh_off(gi);
 
-	if (!gi->ended)
+	if (!gi->ended) {
 		refusal = coll_group_receive_multicast(&gi->group, packet, bytes, now);
+		if (refusal == COLL_ACCEPTED)
+			coll_napi_note(&gi->napi, source, true, skb);
+	}
 	coll_instance_leave_bh_off(gi);
 	return refusal;
 }
@@ -205,7 +209,7 @@ static noinline void receive_copy(struct coll_net *cn, struct sk_buff *skb, cons
 		return;
 	}
 	if (!coll_forgery_is_flood(&gi->forgery) || receive_authentic(gi, packet, bytes))
-		refusal = receive_copy_under_lock(gi, packet, bytes);
+		refusal = receive_copy_under_lock(gi, skb, source, packet, bytes);
 	if (refusal == COLL_FORGED)
 		receive_forged(gi, packet, bytes);
 	else if (refusal != COLL_ACCEPTED)

@@ -21,9 +21,9 @@ import time
 
 import ethtool
 from collsock_test import (
-    FLAT, MAX_SPIN_US, Descriptor, at_least, at_most, command, equal, eventually, integers,
-    ip_batch, main, member, namespace_has_gone, on, outcome, rank_on, read_file, refused, test,
-    test_each, work, write_file)
+    FLAT, KARY, MAX_SPIN_US, Descriptor, Failed, Skipped, at_least, at_most, command, equal,
+    eventually, integers, ip_batch, main, member, namespace_has_gone, on, outcome, rank_on,
+    read_file, refused, test, test_each, work, write_file)
 
 SO_BUSY_POLL, SO_PREFER_BUSY_POLL = 46, 69
 BUSY_READ = "/proc/sys/net/core/busy_read"
@@ -36,6 +36,8 @@ ATTEMPTS = 10
 LIVENESS_MS = 60_000  # a device that is removed may be silent for long on a slow machine
 NEVER = 1 << 30  # polls without a packet, after which interrupts are enabled again
 HUB, SPOKES = "e1", ("e2", "e3")
+MULTICAST = "239.7.7.7"
+LEARNED = 12  # operations until both hosts count on multicast packets
 UDP, ETHERNET = socket.AF_INET, socket.AF_PACKET
 
 
@@ -52,13 +54,14 @@ def make_napi(device, late):
         write_file(f"/sys/class/net/{device}/napi_defer_hard_irqs", str(NEVER))
 
 
-def connect(spoke, late=True, cable=None):
+def connect(spoke, late=True, cable=None, queues=1):
     """A cable from the hub to this host, named after the host unless it has a name; so is the
     device of the host, and "to-" with it the hub's. They are set up here, where /sys shows them."""
     cable = cable or spoke
     ends = [(HUB, "end1", f"to-{cable}", spoke), (spoke, "end2", cable, HUB)]
-    ip_batch((), f"link add end1 address {address(HUB, ETHERNET)} type veth "
-             f"peer name end2 address {address(spoke, ETHERNET)}")
+    number = f"numtxqueues {queues} numrxqueues {queues}"
+    ip_batch((), f"link add end1 {number} address {address(HUB, ETHERNET)} type veth "
+             f"peer name end2 {number} address {address(spoke, ETHERNET)}")
     for _, end, _, _ in ends:
         make_napi(end, late)
     ip_batch((), *(f"link set {end} netns {name} name {device}" for name, end, device, _ in ends))
@@ -168,8 +171,9 @@ def all_poll(ranks, operations, *names):
 
 
 @contextlib.contextmanager
-def polled_devices():
-    """Yields a function that tells how often packets were found by polling, by device."""
+def polled(what):
+    """Yields a function that tells how often packets were found by polling, by what this finds in
+    a line of the trace."""
     event = f"{TRACING}/events/napi/napi_poll"
     if not os.path.exists(event):
         command("mount", "-t", "tracefs", "tracefs", TRACING)
@@ -178,8 +182,7 @@ def polled_devices():
     write_file(f"{event}/filter", f"work > 0 && budget == {BUSY_POLL_BUDGET}")
     write_file(f"{event}/enable", "1")
     try:
-        yield lambda: collections.Counter(re.findall(r"for device (\S+) work",
-                                                     read_file(f"{TRACING}/trace")))
+        yield lambda: collections.Counter(re.findall(what, read_file(f"{TRACING}/trace")))
     finally:
         write_file(f"{event}/enable", "0")
 
@@ -220,12 +223,47 @@ def several_queues_are_polled_in_turn():
     with hosts(*SPOKES):
         ranks = ranks_on(HUB, *SPOKES, allreduce_algorithm=FLAT)
         all_spin(ranks, 1)
-        with polled_devices() as tell:
+        with polled(r"for device (\S+) work") as tell:
             all_spin(ranks, operations)
             found = tell()
         for spoke in SPOKES:
             at_least(f"polls that found packets of {spoke}", found[f"to-{spoke}"],
                      operations // 2)
+
+
+@contextlib.contextmanager
+def multicast_by_another_queue():
+    """What the hub sends to this address comes to its spoke by the second queue of its device."""
+    tc = "tc", "-n", HUB
+    ip_batch(("-n", HUB), "route add 239.0.0.0/8 dev to-e2")
+    command(*tc, "qdisc", "add", "dev", "to-e2", "clsact")
+    try:
+        command(*tc, *"filter add dev to-e2 egress protocol ip flower dst_ip".split(), MULTICAST,
+                *"action skbedit queue_mapping 1".split())
+    except Failed as failure:
+        if "Failed to load TC action module" in str(failure):
+            raise Skipped("the kernel has no action of tc that chooses a queue") from failure
+        raise
+    yield
+
+
+@test
+def the_queue_by_which_multicast_packets_come_is_polled():
+    operations = work(10)
+    with hosts("e2", queues=2), multicast_by_another_queue(), \
+            polled(r"struct (\S+) for device e2 ") as tell:
+        plain = ranks_on(HUB, "e2", allreduce_algorithm=KARY)
+        all_spin(plain, 1)
+        all_poll(plain, operations, "e2")
+        first = tell()
+        ranks = ranks_on(HUB, "e2", allreduce_algorithm=KARY,
+                         multicast=socket.inet_aton(MULTICAST))
+        all_spin(ranks, LEARNED)
+        all_poll(ranks, operations, "e2")
+        found = tell() - first
+        at_least("polls of another queue that found packets",
+                 sum(count for queue, count in found.items() if queue not in first),
+                 operations // 2)
 
 
 @test
