@@ -457,6 +457,27 @@ static inline void coll_bearer_unlisten(struct coll_bearers *b,
 }
 
 /**
+ * coll_bearer_route_find() - look up a route
+ * @b: of the namespace
+ * @route: out: to @to, if the bearer has routes
+ * @owner: of the packets; NULL for those that belong to no group
+ * @self: their source
+ * @to: their destination
+ *
+ * The time that this takes has no bound: there may be any number of rules, one after the other.
+ *
+ * Return: 0, or -EHOSTUNREACH if there is none. Context: BH disabled; no lock should be held.
+ */
+static inline int coll_bearer_route_find(const struct coll_bearers *b, union coll_route *route,
+					 struct sock *owner, const struct collsock_member *self,
+					 const struct collsock_member *to)
+{
+	if (coll_eth_has(to))
+		return 0;
+	return coll_udp_route_find(&b->udp, &route->udp, owner, self, to);
+}
+
+/**
  * coll_bearer_address() - give a packet its route and its headers
  * @b: of the namespace
  * @route: cached route to @to
@@ -468,10 +489,11 @@ static inline void coll_bearer_unlisten(struct coll_bearers *b,
  * The packet holds no reference on its route: a route that is dropped now is freed after a
  * grace period, by which time the packet has been transmitted.
  *
- * Return: 0, or 1 if the route was looked up; -EHOSTUNREACH if there is none, -ENOBUFS if the
- * packets of @owner that are under way on this host fill its send buffer; the packet is
- * unchanged then. Context: BH disabled from here until after coll_bearer_transmit(); @route is
- * protected by the lock of its group.
+ * Return: 0; -EAGAIN if @route is not valid, so that coll_bearer_route_find() is to look it up;
+ * -EHOSTUNREACH if the port is closed or the device has left; -ENOBUFS if the packets of @owner
+ * that are under way on this host fill its send buffer; the packet is unchanged then. Context: BH
+ * disabled from here until after coll_bearer_transmit(); @route is protected by the lock of its
+ * group.
  */
 static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *route,
 				      struct sk_buff *skb, struct sock *owner,
@@ -481,12 +503,6 @@ static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *
 	if (unlikely(coll_eth_has(to)))
 		return coll_eth_address(&b->eth, skb, owner, self, to);
 	return coll_udp_address(&b->udp, &route->udp, skb, owner, self, to);
-}
-
-/* Time in us of the look-up by coll_bearer_address(), unless that returned 0 or -ENOBUFS */
-static inline u32 coll_bearer_route_spent_us(const union coll_route *route)
-{
-	return route->udp.spent_us;
 }
 
 /**
@@ -507,7 +523,7 @@ static inline int coll_bearer_address_all(struct coll_bearers *b, union coll_rou
 {
 	int err = coll_bearer_address(b, route, skb, owner, self, everyone);
 
-	if (err >= 0 && !coll_eth_has(everyone))
+	if (!err && !coll_eth_has(everyone))
 		coll_udp_multicast_clear_ecn(skb);
 	return err;
 }

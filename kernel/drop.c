@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/skbuff.h>
+
 #include "drop.h"
 #include "trace.h"
 
@@ -34,4 +36,19 @@ void coll_drop_packet(struct coll_counters __percpu *counters, const u8 *packet,
 	coll_counters_add(counters, counter[reason]);
 	if (trace_coll_packet_dropped_enabled())
 		drop_trace(packet, bytes, reason);
+}
+
+/**
+ * coll_drop_unsent() - count, trace and free a packet that cannot be sent
+ * @counters: of the namespace
+ * @skb: the packet, without headers
+ * @err: why, from coll_bearer_address() or coll_bearer_route_find()
+ *
+ * Context: BH disabled.
+ */
+void coll_drop_unsent(struct coll_counters __percpu *counters, struct sk_buff *skb, int err)
+{
+	coll_drop_packet(counters, skb->data, skb->len,
+			 err == -ENOBUFS ? COLL_DROP_SEND_BUFFER_FULL : COLL_DROP_NO_ROUTE);
+	kfree_skb(skb);
 }

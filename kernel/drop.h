@@ -9,13 +9,11 @@
 #include "core/env.h"
 #include "counters.h"
 
+struct sk_buff;
+
 void coll_drop_packet(struct coll_counters __percpu *counters, const u8 *packet, u32 bytes,
 		      enum coll_drop reason);
 
-/* Why coll_bearer_address() has failed with @err */
-static inline enum coll_drop coll_drop_unsent(int err)
-{
-	return err == -ENOBUFS ? COLL_DROP_SEND_BUFFER_FULL : COLL_DROP_NO_ROUTE;
-}
+void coll_drop_unsent(struct coll_counters __percpu *counters, struct sk_buff *skb, int err);
 
 #endif

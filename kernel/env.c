@@ -19,6 +19,7 @@
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
+#include "outbox.h"
 #include "owner.h"
 #include "socket.h"
 #include "trace.h"
@@ -131,61 +132,43 @@ struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 	};
 }
 
-static noinline void env_lose(struct coll_instance *gi, struct sk_buff *skb, int err)
+static noinline void env_queue_unaddressed(struct coll_instance *gi, union coll_route *route,
+					   struct sk_buff *skb, const struct collsock_member *to,
+					   int err)
 {
-	coll_drop_packet(gi->cn->counters, skb->data, skb->len, coll_drop_unsent(err));
-	kfree_skb(skb);
-}
-
-static noinline void env_trace_sent(const struct sk_buff *skb)
-{
-	const u8 *data = coll_bearer_written(skb);
-
-	trace_coll_packet_sent(data, skb_tail_pointer(skb) - data);
-}
-
-static inline const struct collsock_member *env_self(const struct coll_instance *gi)
-{
-	return &gi->members->member[gi->group.self];
-}
-
-/* A route look-up can be slow, so its time is charged to the event, which then does only a few. */
-static noinline void env_spend(struct coll_instance *gi, const union coll_route *route)
-{
-	u32 ns = coll_bearer_route_spent_us(route) * (u32)NSEC_PER_USEC;
-
-	coll_work_do(&gi->group, min_t(u32, ns, COLL_WORK_MOST));
+	if (err == -EAGAIN)
+		coll_outbox_add_unaddressed(&gi->outbox, skb, gi->owner, route, to,
+					    to == &gi->everyone);
+	else
+		coll_drop_unsent(gi->cn->counters, skb, err);
 }
 
 /* Packets leave after the event. @err is from coll_bearer_address(). */
-static __always_inline void env_queue(struct coll_instance *gi, const union coll_route *route,
-				      struct sk_buff *skb, int err)
+static __always_inline void env_queue(struct coll_instance *gi, union coll_route *route,
+				      struct sk_buff *skb, const struct collsock_member *to,
+				      int err)
 {
 	if (unlikely(err)) {
-		if (err != -ENOBUFS)
-			env_spend(gi, route);
-		if (err < 0) {
-			env_lose(gi, skb, err);
-			return;
-		}
+		env_queue_unaddressed(gi, route, skb, to, err);
+		return;
 	}
 	if (trace_coll_packet_sent_enabled())
-		env_trace_sent(skb);
-	*gi->outbox.end = skb;
-	gi->outbox.end = &skb->next;
+		coll_outbox_trace_sent(skb);
+	coll_outbox_add(&gi->outbox, skb);
 }
 
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 {
 	struct env_peer *e = container_of(peer, struct env_peer, peer);
 	struct coll_instance *gi = env_instance(peer->group);
+	const struct collsock_member *to = &gi->members->member[peer->host];
 	struct sk_buff *skb = (struct sk_buff *)packet;
 
 	if (unlikely(peer->conn.fragments))
 		skb->ignore_df = true;
-	env_queue(gi, &e->route, skb,
-		  coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner, env_self(gi),
-				      &gi->members->member[peer->host]));
+	env_queue(gi, &e->route, skb, to,
+		  coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
+				      coll_instance_self(gi), to));
 }
 
 void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
@@ -193,9 +176,9 @@ void coll_env_multicast(struct coll_group *g, struct coll_packet *packet)
 	struct sk_buff *skb = (struct sk_buff *)packet;
 	struct coll_instance *gi = env_instance(g);
 
-	env_queue(gi, &gi->to_everyone, skb,
+	env_queue(gi, &gi->to_everyone, skb, &gi->everyone,
 		  coll_bearer_address_all(&gi->cn->bearers, &gi->to_everyone, skb, gi->owner,
-					  env_self(gi), &gi->everyone));
+					  coll_instance_self(gi), &gi->everyone));
 }
 
 void coll_env_run_soon(struct coll_group *g)

@@ -43,13 +43,13 @@
 #include "lookup.h"
 #include "members.h"
 #include "napi.h"
+#include "outbox.h"
 #include "stretch.h"
 #include "turns.h"
 
 struct coll_net;
 struct coll_sock;
 struct coll_user;
-struct sk_buff;
 struct sock;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
@@ -95,23 +95,13 @@ struct coll_instance_wakes {
 };
 
 /**
- * struct coll_instance_outbox - packets of the current event, transmitted when it ends
- * @first: linked by their next
- * @end: where to link the next one
- */
-struct coll_instance_outbox {
-	struct sk_buff	*first;
-	struct sk_buff	**end;
-};
-
-/**
  * struct coll_instance - a group on this host
  * @group: the core's; the first member, see coll_instance_of()
  * @lock: taken with bottom halves off
  * @sockets: number of local members with a socket
  * @wakes: local members with threads to wake
  * @now: time of the current event in ns
- * @outbox: packets of the current event
+ * @outbox: packets of the current event, and those that wait for a route
  * @ended: the instance is ENDED
  * @quiet: it is on the list of the tidying
  * @dropped: the operator has ended it, or it lingered for twice linger_ms: once its sockets are
@@ -153,7 +143,7 @@ struct coll_instance {
 	u32			sockets;
 	struct coll_instance_wakes	wakes;
 	u64			now;
-	struct coll_instance_outbox	outbox;
+	struct coll_outbox	outbox;
 	bool			ended;
 	bool			quiet;
 	bool			dropped;
@@ -213,6 +203,12 @@ static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_e
 static inline struct coll_instance *coll_instance_of_copies(struct coll_lookup_entry *entry)
 {
 	return container_of(entry, struct coll_instance, copies);
+}
+
+/* This host */
+static inline const struct collsock_member *coll_instance_self(const struct coll_instance *gi)
+{
+	return &gi->members->member[gi->group.self];
 }
 
 /* Are packets sent to its multicast address? There may be no other host. */

@@ -141,7 +141,7 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 		return ERR_CAST(user);
 	}
 	gi->cn = cn;
-	gi->outbox.end = &gi->outbox.first;
+	coll_outbox_init(&gi->outbox);
 	gi->wakes.end = &gi->wakes.first;
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();

@@ -229,10 +229,11 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 	if (!skb)
 		return;
 	memcpy(skb->data, answer, bytes);
-	err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
-	if (err < 0) {
-		coll_drop_packet(cn->counters, answer, bytes, coll_drop_unsent(err));
-		kfree_skb(skb);
+	err = coll_bearer_route_find(&cn->bearers, &route, NULL, self, to);
+	if (!err)
+		err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
+	if (err) {
+		coll_drop_unsent(cn->counters, skb, err);
 	} else {
 		trace_coll_packet_sent(answer, bytes);
 		if (coll_bearer_transmit(&cn->bearers, skb) == -EPERM)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/inetdevice.h>
-#include <linux/sched/clock.h>
 #include <linux/workqueue.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
@@ -116,29 +115,28 @@ void coll_udp_route_drop(struct coll_udp_route *route)
 }
 
 /**
- * coll_udp_route_renew() - look up a route that is not known, or not valid any more
+ * coll_udp_route_find() - coll_bearer_route_find() of UDP
  * @udp: the port
- * @route: to @to
- * @owner: of the packets
+ * @route: out: to @to, if there is one
+ * @owner: of the packets; NULL for the port
  * @self: their source
  * @to: their destination
  *
- * The time that takes has no bound: there may be any number of rules, one after the other.
- *
- * Return: is there one? Context: as for coll_udp_address().
+ * Return: see coll_bearer_route_find(). Context: likewise.
  */
-bool coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
-			  struct sock *owner, const struct collsock_member *self,
-			  const struct collsock_member *to)
+int coll_udp_route_find(const struct coll_udp *udp, struct coll_udp_route *route,
+			struct sock *owner, const struct collsock_member *self,
+			const struct collsock_member *to)
 {
-	u64 begin = local_clock();
 	struct dst_entry *dst;
 
-	coll_udp_route_drop(route);
+	if (!owner)
+		owner = coll_udp_port_owner(udp, to);
+	if (!owner)
+		return -EHOSTUNREACH;
 	dst = udp_lookup(udp, owner, self, to);
-	route->spent_us = min_t(u64, (local_clock() - begin) / NSEC_PER_USEC, U16_MAX);
 	if (IS_ERR(dst))
-		return false;
+		return -EHOSTUNREACH;
 	if (to->family == AF_INET6)
 		udp_route_set6(route, dst);
 	else
@@ -147,7 +145,7 @@ bool coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *rou
 	if (coll_udp_is_multicast(to))
 		route->hops = 1;
 	route->dst = dst;
-	return true;
+	return 0;
 }
 
 /* ---- sending ---- */

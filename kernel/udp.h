@@ -72,13 +72,11 @@ struct coll_udp {
  * struct coll_udp_route - the route to one host, protected by the lock of its group
  * @dst: with a reference, NULL if not looked up
  * @cookie: for dst_check()
- * @spent_us: how long the latest look-up took, or U16_MAX if longer
  * @hops: hop limit of its packets when @dst was looked up
  */
 struct coll_udp_route {
 	struct dst_entry	*dst;
 	u32			cookie;
-	u16			spent_us;
 	u8			hops;
 };
 
@@ -103,9 +101,9 @@ int coll_udp_multicast(const struct coll_udp *udp, struct sock *owner,
 		       const struct collsock_member *self, u32 bytes,
 		       struct collsock_member *everyone);
 
-bool coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
-			  struct sock *owner, const struct collsock_member *self,
-			  const struct collsock_member *to);
+int coll_udp_route_find(const struct coll_udp *udp, struct coll_udp_route *route,
+			struct sock *owner, const struct collsock_member *self,
+			const struct collsock_member *to);
 void coll_udp_route_drop(struct coll_udp_route *route);
 struct sock *coll_udp_port_owner(const struct coll_udp *udp, const struct collsock_member *to);
 void coll_udp_let_fragment(struct sk_buff *skb, struct iphdr *ip);
@@ -225,24 +223,21 @@ static inline int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *
 				   const struct collsock_member *self,
 				   const struct collsock_member *to)
 {
-	bool renew;
-
 	if (unlikely(!owner))
 		owner = coll_udp_port_owner(udp, to);
 	if (unlikely(!owner))
 		return -EHOSTUNREACH;
 	if (unlikely(!coll_owner_has_room(owner)))
 		return -ENOBUFS;
-	renew = !coll_udp_route_is_valid(route);
-	if (unlikely(renew) && !coll_udp_route_renew(udp, route, owner, self, to))
-		return -EHOSTUNREACH;
+	if (unlikely(!coll_udp_route_is_valid(route)))
+		return -EAGAIN;
 	coll_owner_take(owner, skb);
 	skb_dst_set_noref(skb, route->dst);
 	if (likely(to->family == AF_INET))
 		coll_udp_push_ipv4(skb, route->hops, self, to);
 	else
 		coll_udp_push_ipv6(skb, route->hops, self, to);
-	return renew;
+	return 0;
 }
 
 void coll_udp_multicast_clear_ecn(struct sk_buff *skb);

@@ -63,7 +63,7 @@ struct coll_peer *coll_env_peer_new(struct coll_group *g);
 void coll_env_peer_free(struct coll_peer *peer);
 
 /**
- * coll_env_peer_idle() - nothing is sent over a connection until it is opened again
+ * coll_env_peer_idle() - no new packet is sent over a connection until it is opened again
  * @peer: the connection, which is idle
  */
 void coll_env_peer_idle(struct coll_peer *peer);

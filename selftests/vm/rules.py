@@ -4,6 +4,7 @@
 # suites: check debug soak
 """Promises of the protocol about packets, peers and context."""
 
+import contextlib
 import errno
 import socket
 import struct
@@ -11,9 +12,9 @@ import threading
 import time
 
 from collsock_test import (
-    DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, FLAT, MCS, Descriptor, Group, Sniffer, at_least,
-    at_most, command, equal, faulty, integers, main, rank_on, refused, seeded, test, test_each,
-    tunables, until_nothing_lingers, work)
+    BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, FLAT, INT64, KARY, MCS, NOP, Descriptor,
+    Group, Sniffer, at_least, at_most, command, equal, faulty, integers, ip_batch, main, outcome,
+    rank_on, refused, seeded, test, test_each, tunables, until_nothing_lingers, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
@@ -185,6 +186,82 @@ def the_default_segment_fits_the_least_mtu_of_ipv6():
             equal("sums", completion.result, integers(*(2 * value for value in values)))
     finally:
         command("ip", "-n", "h3", "link", "set", "eth0", "mtu", "1500")
+
+
+RULES = range(1000, 5000)
+NEVER_AGAIN = dict.fromkeys(("rto_floor_us", "rto_initial_us", "rto_ceiling_us",
+                             "rto_unheard_us"), 4_000_000)
+
+
+@contextlib.contextmanager
+def slow_look_ups():
+    """Each look-up of a route on host 1 goes through all rules. Yields a function by which all
+    routes are to be looked up again."""
+    def change():
+        ip_batch(("-n", "h1"), f"rule add pref {RULES.start - 1} from 192.0.2.1 table 200",
+                 f"rule delete pref {RULES.start - 1}")
+
+    # Each becomes the first one.
+    ip_batch(("-n", "h1"), *(f"rule add pref {number} from 192.0.2.1 table 200"
+                             for number in reversed(RULES)))
+    try:
+        yield change
+    finally:
+        ip_batch(("-n", "h1"), *(f"rule delete pref {number}" for number in RULES))
+
+
+def run_all(ranks, payload=b"", **fields):
+    """The first one is the root."""
+    for rank in ranks:
+        rank.post(payload if rank is ranks[0] else b"", **fields)
+    completions = [rank.complete() for rank in ranks]
+    equal("outcomes", {outcome(one) for one in completions}, {"success"})
+    return [one.result for one in completions]
+
+
+@test
+def packets_whose_routes_take_long_to_find_are_sent_one_after_the_other():
+    """One event finds only some of the routes; none of the packets is lost."""
+    with tunables(**NEVER_AGAIN), slow_look_ups() as change:
+        group = Group(HOSTS, barrier_algorithm=FLAT)
+        for _ in range(3):
+            group.barrier()
+            change()
+        group.barrier()
+        equal("messages that were sent again", group[0].stats().retransmits, 0)
+        equal("packets without a route", group[0].net_stats().no_route, 0)
+
+
+@test
+def packets_that_wait_for_routes_fill_the_send_buffer():
+    """Each of the seven children is sent one packet, for which there would be room in the end.
+    Those that find no room are counted, and sent again."""
+    with slow_look_ups() as change:
+        ranks, descriptor = [rank_on(host) for host in HOSTS], Descriptor(HOSTS, degree=7)
+        ranks[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        for number, rank in enumerate(ranks):
+            rank.join(descriptor, number)
+        fields = {"operation": BROADCAST, "type": INT64, "op": NOP, "count": 128,
+                  "algorithm": KARY}
+        run_all(ranks, integers(*range(128)), **fields)
+        before = ranks[0].net_stats().send_buffer_full
+        change()
+        results = run_all(ranks, integers(*range(128)), **fields)
+        equal("results of the others", set(results[1:]), {integers(*range(128))})
+        at_least("packets that found it full", ranks[0].net_stats().send_buffer_full - before, 1)
+
+
+@test
+def goodbyes_whose_routes_take_long_to_find_are_all_sent():
+    with tunables(**NEVER_AGAIN, liveness_ms=3_600_000), slow_look_ups() as change:
+        group = Group(HOSTS, barrier_algorithm=FLAT)
+        group.barrier()
+        for rank in group[1:]:
+            rank.post()
+        change()
+        group[0].close()
+        for rank in group[1:]:
+            equal(f"{rank}", outcome(rank.complete()), "ECONNRESET rank 0")
 
 
 @test
