@@ -22,11 +22,9 @@ void cm_progress_drive_sometimes(__u64 now_ns);
 /**
  * struct cm_pace - pace of one wait that sleeps now and then
  * @naps: number of sleeps so far
- * @looks: for the caller, which decides when to sleep
  */
 struct cm_pace {
 	unsigned int naps;
-	unsigned int looks;
 };
 
 /*

@@ -11,6 +11,7 @@
 #define COLLSOCK_MPI_SPIN_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct collsock;
 
@@ -44,6 +45,12 @@ void cm_spin_init(struct cm_spin *spin, struct collsock *socket, unsigned int us
  * socket that has posted its operation.
  */
 unsigned int cm_spin_begin(struct cm_spin *spin);
+
+/* Does a wait that begins now sleep at once, although waits spin here in general? */
+static inline bool cm_spin_is_paused(struct cm_spin *spin)
+{
+	return atomic_load_explicit(&spin->paused, memory_order_relaxed);
+}
 
 /* One of its spins was in vain. */
 void cm_spin_lost(struct cm_spin *spin);

@@ -375,9 +375,17 @@ def other_version(kind, ranks):
                    says_though_slow, text)
 
 
+def mixed_waits(kind, ranks):
+    """Each rank is a host here, and has a processor of its own as far as the library knows."""
+    run = launch(kind, ranks, [], "spins", program="mixed")
+    yield "waits for messages and collectives do not sleep where waits spin", run, ended_well
+    run = launch(kind, ranks, ["COLLSOCK_MPI_SPIN=0"], "sleeps", program="mixed")
+    yield "they sleep where waits do not spin", run, ended_well
+
+
 # Programs with faults for both MPIs, and their numbers of ranks
 FOR_BOTH = ((callbacks, 3), (invalid_arguments, 2), (always_full, 2), (required, 2),
-            (fatal_failure, 3), (library_for_the_other_mpi, 1))
+            (fatal_failure, 3), (library_for_the_other_mpi, 1), (mixed_waits, 2))
 
 
 def programs():

@@ -31,7 +31,7 @@ static const char *const places[] = {
 	[STAND_IN_JOIN] = "join",	[STAND_IN_POST] = "post",
 	[STAND_IN_WAIT] = "wait",	[STAND_IN_END] = "end",
 	[STAND_IN_SILENT] = "silent",	[STAND_IN_SLOW] = "slow",
-	[STAND_IN_FULL] = "full",
+	[STAND_IN_FULL] = "full",	[STAND_IN_LOOKS] = "looks",
 };
 
 static unsigned int error_named(const char *name)

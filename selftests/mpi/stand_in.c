@@ -34,7 +34,7 @@
 #include "stand_in.h"
 
 #define MOST_GROUPS 64
-#define MOST_OPERATIONS 128	/* of a group, from its beginning to its end */
+#define MOST_OPERATIONS 1024	/* of a group, from its beginning to its end */
 #define MOST_RANKS 8
 #define MOST_BYTES 32
 #define MOST_DESCRIPTORS 1024
@@ -93,10 +93,12 @@ struct group {
  * struct pending - a completion that has not been received
  * @cookie: of the post
  * @number: of the operation
+ * @looks: number of times that the rank has looked whether it is complete
  */
 struct pending {
 	__u64	cookie;
 	__u32	number;
+	__u32	looks;
 };
 
 /**
@@ -125,6 +127,8 @@ static struct member *members[MOST_DESCRIPTORS];
 static struct group *groups;
 static struct stand_in_fault fault;
 static unsigned long taken;
+static unsigned long slept;
+static unsigned long longest_ns;
 static unsigned long open_members;
 static int file = -1;
 static unsigned int own_rank;
@@ -191,6 +195,13 @@ __attribute__((visibility("default"))) void stand_in_fail(const struct stand_in_
 __attribute__((visibility("default"))) unsigned long stand_in_taken(void)
 {
 	return taken;
+}
+
+__attribute__((visibility("default"))) unsigned long stand_in_slept(unsigned long *longest)
+{
+	*longest = longest_ns;
+	longest_ns = 0;
+	return __atomic_exchange_n(&slept, 0, __ATOMIC_RELAXED);
 }
 
 __attribute__((visibility("default"))) unsigned long stand_in_open(void)
@@ -347,17 +358,20 @@ static int post(struct member *s, const struct collsock_post *post, const __u8 *
 	o->arrived |= 1U << s->rank;
 	o->last_ns = now_ns();
 	g->posted[s->rank]++;
-	s->pending[s->count++] = (struct pending){ post->cookie, number };
+	s->pending[s->count++] = (struct pending){ post->cookie, number, 0 };
 	return 0;
 }
 
-/* Can this rank receive the completion? */
-static bool is_complete(const struct member *s, __u32 number)
+/* Can this rank receive the completion? Counts as a look. */
+static bool is_complete(const struct member *s, struct pending *p)
 {
+	__u32 number = p->number;
 	const struct operation *o = &s->group->operations[number];
 	__u32 all = (1U << s->group->ranks) - 1, needed = all;
 
 	if (is_cut_off(number))
+		return false;
+	if (fault.place == STAND_IN_LOOKS && ++p->looks < fault.number)
 		return false;
 	if (s->group->error && number >= s->group->failed_from)
 		return true;
@@ -415,12 +429,12 @@ static int take(struct member *s, __u32 index, struct collsock_completion *c, vo
 }
 
 /* The first one whose completion can be received; @s->count if there is none */
-static __u32 first_complete(const struct member *s)
+static __u32 first_complete(struct member *s)
 {
 	__u32 i;
 
 	for (i = 0; i < s->count; i++)
-		if (is_complete(s, s->pending[i].number))
+		if (is_complete(s, &s->pending[i]))
 			break;
 	return i;
 }
@@ -432,7 +446,7 @@ static int take_cookie(struct member *s, __u64 cookie, struct collsock_completio
 
 	for (i = 0; i < s->count; i++)
 		if (s->pending[i].cookie == cookie)
-			return is_complete(s, s->pending[i].number) ?
+			return is_complete(s, &s->pending[i]) ?
 			       take(s, i, c, result, room) : -EAGAIN;
 	return -ENOENT;
 }
@@ -578,7 +592,7 @@ int ioctl(int fd, unsigned long request, ...)
 	return answer(err);
 }
 
-static short events_of(const struct member *s, short wanted)
+static short events_of(struct member *s, short wanted)
 {
 	short events = 0;
 
@@ -673,6 +687,9 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 {
 	if (!has_member(fds, count))
 		return NEXT(ppoll)(fds, count, timeout, mask);
+	__atomic_add_fetch(&slept, 1, __ATOMIC_RELAXED);
+	if (timeout && longest_ns < timeout->tv_sec * NS_PER_S + timeout->tv_nsec)
+		longest_ns = timeout->tv_sec * NS_PER_S + timeout->tv_nsec;
 	return look_until(fds, count, timeout ? now_ns() + timeout->tv_sec * NS_PER_S +
 						timeout->tv_nsec : ~0ULL);
 }

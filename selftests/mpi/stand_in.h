@@ -15,6 +15,7 @@ enum stand_in_place {
 	STAND_IN_SILENT,	/* from operation @number on no message arrives at @rank */
 	STAND_IN_SLOW,		/* everything ends @number milliseconds late */
 	STAND_IN_FULL,		/* no window ever has room */
+	STAND_IN_LOOKS,		/* a rank sees the end of an operation at its look @number */
 };
 
 /**
@@ -36,6 +37,12 @@ void stand_in_fail(const struct stand_in_fault *fault);
 
 /* Number of completions that this rank has received from its sockets */
 unsigned long stand_in_taken(void);
+
+/*
+ * Number of times that the thread of this rank has slept since the last call, until a socket would
+ * be ready. @longest: out: the longest time that it allowed, in nanoseconds
+ */
+unsigned long stand_in_slept(unsigned long *longest);
 
 /* Number of sockets of this rank that are still there */
 unsigned long stand_in_open(void);

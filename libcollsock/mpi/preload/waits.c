@@ -73,18 +73,79 @@ static bool wait_has_both(int count, const MPI_Request *requests)
 	return ours && others;
 }
 
-/* First yield, later sleep briefly; a completion of one of our requests wakes us. */
-static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *requests)
+/* Is an operation of ours still under way? */
+static bool wait_is_for_ours(int count, const MPI_Request *requests)
+{
+	struct cm_op *op;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		op = cm_grequest_find(requests[i]);
+		if (op && !cm_op_is_done(op))
+			return true;
+	}
+	return false;
+}
+
+/* ---- between two looks ---- */
+
+enum wait_manner {
+	WAIT_UNDECIDED,
+	WAIT_YIELDS,
+	WAIT_SLEEPS_SHORTLY,
+	WAIT_SLEEPS,
+};
+
+/**
+ * struct wait_pace - pace of one wait that looks again and again
+ * @looks: number of looks in vain so far
+ * @manner: what it does after LOOKS_BEFORE_SLEEP of them
+ * @sleeps: if it sleeps
+ */
+struct wait_pace {
+	unsigned int		looks;
+	enum wait_manner	manner;
+	struct cm_pace		sleeps;
+};
+
+/*
+ * A message of the underlying MPI does not end our sleep, and that MPI would poll for it. So a
+ * wait for both kinds of requests sleeps only where polling takes processors from other ranks.
+ */
+static enum wait_manner wait_decide(int count, const MPI_Request *requests)
+{
+	enum wait_manner manner = WAIT_YIELDS;
+	const struct cm_comm *counted = NULL;
+	struct cm_op *op;
+	int i;
+
+	if (!wait_has_both(count, requests))
+		return WAIT_SLEEPS;
+	for (i = 0; i < count; i++) {
+		op = cm_grequest_find(requests[i]);
+		if (!op || cm_op_is_done(op))
+			continue;
+		if (!op->comm->spin.us)
+			return WAIT_SLEEPS;
+		/* Perhaps they share processors unknowingly. */
+		if (cm_spin_is_paused(&op->comm->spin))
+			manner = WAIT_SLEEPS_SHORTLY;
+		/* It is one wait, however many requests of a communicator there are. */
+		if (op->comm != counted)
+			cm_spin_begin(&op->comm->spin);
+		counted = op->comm;
+	}
+	return manner;
+}
+
+/* Sleep briefly; a completion of one of our requests wakes us. */
+static void wait_sleep(struct cm_pace *pace, int count, const MPI_Request *requests)
 {
 	struct pollfd sockets[MOST_SOCKETS];
 	unsigned int used = 0;
 	struct cm_op *op;
 	int i;
 
-	if (pace->looks++ < LOOKS_BEFORE_SLEEP) {
-		sched_yield();
-		return;
-	}
 	for (i = 0; i < count && used < MOST_SOCKETS; i++) {
 		op = cm_grequest_find(requests[i]);
 		if (op)
@@ -94,6 +155,22 @@ static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *reque
 			};
 	}
 	cm_progress_sleep(pace, sockets, used);
+}
+
+/* First yield; later perhaps sleep. */
+static void wait_pause(struct wait_pace *pace, int count, const MPI_Request *requests)
+{
+	if (pace->looks < LOOKS_BEFORE_SLEEP)
+		pace->looks++;
+	else if (pace->manner == WAIT_UNDECIDED)
+		pace->manner = wait_decide(count, requests);
+	if (pace->manner == WAIT_UNDECIDED || pace->manner == WAIT_YIELDS) {
+		sched_yield();
+		return;
+	}
+	if (pace->manner == WAIT_SLEEPS_SHORTLY)
+		pace->sleeps.naps = 0;
+	wait_sleep(&pace->sleeps, count, requests);
 }
 
 /* ---- failures ---- */
@@ -219,32 +296,43 @@ static int wait_test_all(int count, MPI_Request requests[], int *flag, MPI_Statu
 	return wait_failures(err, before, NULL, count, statuses);
 }
 
+/* Our operations have ended, and the underlying MPI has been notified: it waits for the others. */
+static int wait_all_ended(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+	MPI_Request *before = wait_remember(count, requests);
+
+	return wait_failures(cm_functions.Waitall(count, requests, statuses), before, NULL, count,
+			     statuses);
+}
+
 /* Requests of others, too: some of them advance only where they are tested themselves. */
 static int wait_all_mixed(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-	struct cm_pace pace = { };
+	struct wait_pace pace = { };
 	int done, err;
 
 	for (;;) {
 		err = wait_test_all(count, requests, &done, statuses);
 		if (err || done)
 			return err;
+		if (!wait_is_for_ours(count, requests))
+			break;
 		wait_pause(&pace, count, requests);
 	}
+	/* Some may have ended since they were tested. */
+	wait_try_all(count, requests);
+	return wait_all_ended(count, requests, statuses);
 }
 
 static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-	MPI_Request *before;
 	int i;
 
 	if (wait_has_both(count, requests))
 		return wait_all_mixed(count, requests, statuses);
 	for (i = 0; cm_grequest_any() && i < count; i++)
 		wait_await_one(requests[i]);
-	before = wait_remember(count, requests);
-	return wait_failures(cm_functions.Waitall(count, requests, statuses), before, NULL, count,
-			     statuses);
+	return wait_all_ended(count, requests, statuses);
 }
 
 /* ---- any ---- */
@@ -258,7 +346,7 @@ static int wait_test_any(int count, MPI_Request requests[], int *index, int *fla
 
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-	struct cm_pace pace = { };
+	struct wait_pace pace = { };
 	int done, err;
 
 	if (!wait_has_ours(count, requests))
@@ -290,7 +378,7 @@ static int wait_test_some(int count, MPI_Request requests[], int *ended, int ind
 static int wait_some(int count, MPI_Request requests[], int *ended, int indices[],
 		     MPI_Status statuses[])
 {
-	struct cm_pace pace = { };
+	struct wait_pace pace = { };
 	int err;
 
 	if (!wait_has_ours(count, requests))
