@@ -12,7 +12,7 @@
  * Version of all that ranks must do alike: the settings here, the exchange when joining
  * (joining.h), and which calls are taken
  */
-#define VERSION 0xc0110005U
+#define VERSION 0xc0110006U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "../src/joining.h"
 #include "../src/launch_environment.h"
@@ -13,6 +12,7 @@
 #include "clock.h"
 #include "join.h"
 #include "outcome.h"
+#include "processors.h"
 #include "progress.h"
 #include "run.h"
 #include "settings.h"
@@ -100,13 +100,49 @@ static int join_exchange(void *context, const void *mine, void *all, size_t byte
 	return -EIO;
 }
 
+/*
+ * Keep only the processors of the ranks on this machine, in front. Returns the number of ranks.
+ * @self: out: the index of this one
+ */
+static unsigned int join_keep_local(const struct cm_comm *c, const struct joining_plan *plan,
+				    struct cm_processors *all, unsigned int *self)
+{
+	unsigned int ranks = 0;
+	int i;
+
+	for (i = 0; i < c->size; i++) {
+		if (i == c->rank)
+			*self = ranks;
+		if (joining_plan_same_machine(plan, i, c->rank))
+			all[ranks++] = all[i];
+	}
+	return ranks;
+}
+
+/* Does this rank share its processors with others? All ranks exchange theirs. */
+static bool join_shares_processors(struct cm_comm *c, const struct joining_plan *plan)
+{
+	struct cm_processors *all = calloc(c->size, sizeof(*all)), own;
+	unsigned int ranks, self = 0;
+	bool shared = true;
+
+	cm_processors_read(&own);
+	if (!all) {
+		cm_comm_abort(c, "no memory for joining");
+	} else if (!join_exchange(c, &own, all, sizeof(own))) {
+		ranks = join_keep_local(c, plan, all, &self);
+		shared = cm_processors_are_shared(all, ranks, self);
+	}
+	free(all);
+	return shared;
+}
+
 static void join_set_spin(struct cm_comm *c, const struct joining_plan *plan)
 {
 	unsigned int spin_us = cm_settings.spin_us;
 
 	if (spin_us == CM_SPIN_AUTO)
-		spin_us = cm_spin_auto(joining_plan_local_ranks(plan, c->rank),
-				       sysconf(_SC_NPROCESSORS_ONLN));
+		spin_us = cm_spin_auto(join_shares_processors(c, plan));
 	cm_spin_init(&c->spin, c->socket, spin_us);
 }
 

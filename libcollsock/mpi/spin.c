@@ -9,9 +9,9 @@
 #define PAUSE		256	/* waits */
 #define AUTO_US		100	/* if each rank has a processor of its own */
 
-unsigned int cm_spin_auto(unsigned int ranks, long processors)
+unsigned int cm_spin_auto(bool shared)
 {
-	return ranks <= processors ? AUTO_US : 0;
+	return shared ? 0 : AUTO_US;
 }
 
 void cm_spin_init(struct cm_spin *spin, struct collsock *socket, unsigned int us)

@@ -33,9 +33,9 @@ struct cm_spin {
 
 /*
  * The default time for which waits spin. If ranks share processors, one that spins takes time from
- * those it waits for. @ranks: of the group, on this host
+ * those it waits for. @shared: this rank shares its processors (processors.h)
  */
-unsigned int cm_spin_auto(unsigned int ranks, long processors);
+unsigned int cm_spin_auto(bool shared);
 
 /* The socket has joined; @spin is zero. Waits spin for @us, or not at all if that is 0. */
 void cm_spin_init(struct cm_spin *spin, struct collsock *socket, unsigned int us);

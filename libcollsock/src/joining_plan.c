@@ -121,13 +121,18 @@ bool joining_plan_in_order(const struct joining_plan *p)
 	return true;
 }
 
+bool joining_plan_same_machine(const struct joining_plan *p, unsigned int one, unsigned int other)
+{
+	return joining_host_same_machine(p->hosts[p->host_of_rank[one]],
+					 p->hosts[p->host_of_rank[other]]);
+}
+
 unsigned int joining_plan_local_ranks(const struct joining_plan *p, unsigned int rank)
 {
-	const struct joining_host *own = p->hosts[p->host_of_rank[rank]];
 	unsigned int i, count = 0;
 
 	for (i = 0; i < p->ranks; i++)
-		count += joining_host_same_machine(p->hosts[p->host_of_rank[i]], own);
+		count += joining_plan_same_machine(p, i, rank);
 	return count;
 }
 

@@ -51,7 +51,11 @@ __u16 joining_plan_port(const struct joining_plan *plan, unsigned int rank);
 /* Are ranks placed on hosts in their order? */
 bool joining_plan_in_order(const struct joining_plan *plan);
 
-/* Number of ranks on the machine of @rank, where those in user space are hosts by themselves */
+/* Are two ranks on one machine, where those in user space are hosts by themselves? */
+bool joining_plan_same_machine(const struct joining_plan *plan, unsigned int one,
+			       unsigned int other);
+
+/* Number of ranks on the machine of @rank */
 unsigned int joining_plan_local_ranks(const struct joining_plan *plan, unsigned int rank);
 
 /* Number of ranks in user space */

@@ -25,6 +25,7 @@ PARAMETER = "coll_collsock_"
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
 # Joining gives up on the network after 10 s; the rest is for starting processes
 TIME_LIMIT_SECONDS = 100
+PROCESSORS = sorted(os.sched_getaffinity(0))
 AT_ONCE = 4
 CALLS = 15  # of faults.c for each fault; the group has one operation more
 
@@ -383,9 +384,22 @@ def mixed_waits(kind, ranks):
     yield "they sleep where waits do not spin", run, ended_well
 
 
+def bound_ranks(kind, ranks):
+    """Two ranks on each of two hosts, which have all processors of this machine."""
+    settings = ["STAND_IN_RANKS=2"]
+    for what, program, processors in (
+            ("ranks that are bound to one processor sleep", "sleeps", PROCESSORS[:1] * 2),
+            ("those that are bound to one each spin", "spins", PROCESSORS[:2])):
+        own = f"$((${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} % 2 ? {processors[1]} : {processors[0]}))"
+        run = launch(kind, ranks, settings, program, program="mixed",
+                     shell=f"taskset --pid --cpu-list {own} $$ >/dev/null")
+        yield f"{what}, however many the machine has", run, ended_well
+
+
 # Programs with faults for both MPIs, and their numbers of ranks
 FOR_BOTH = ((callbacks, 3), (invalid_arguments, 2), (always_full, 2), (required, 2),
-            (fatal_failure, 3), (library_for_the_other_mpi, 1), (mixed_waits, 2))
+            (fatal_failure, 3), (library_for_the_other_mpi, 1), (mixed_waits, 2),
+            *[(bound_ranks, 4)] * (len(PROCESSORS) > 1))
 
 
 def programs():

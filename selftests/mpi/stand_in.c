@@ -4,9 +4,10 @@
  * answers the calls of libcollsock-mpi on sockets of the family, and injects faults that
  * cannot be provoked in the kernel. All other calls go to the C library.
  *
- * Each rank is a separate host. Groups are in a file shared by all ranks, STAND_IN_FILE;
- * there are no packets. File descriptors refer to /dev/null. It supports the operations
- * that faults.c uses: barriers, and sums and broadcasts of a few integers.
+ * Each rank is a separate host, or each STAND_IN_RANKS of them are one. Groups are in a file
+ * shared by all ranks, STAND_IN_FILE; there are no packets. File descriptors refer to
+ * /dev/null. It supports the operations that faults.c uses: barriers, and sums and broadcasts
+ * of a few integers.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -132,18 +133,21 @@ static unsigned long longest_ns;
 static unsigned long open_members;
 static int file = -1;
 static unsigned int own_rank;
+static unsigned int own_host;
 static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
 
 static __attribute__((constructor)) void begin(void)
 {
 	const size_t bytes = MOST_GROUPS * sizeof(struct group);
 	const char *name = getenv("STAND_IN_FILE"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+	const char *ranks = getenv("STAND_IN_RANKS");
 
 	if (!rank)
 		rank = getenv("PMI_RANK");
 	if (!name || !rank)
 		return;
 	own_rank = atoi(rank);
+	own_host = own_rank / (ranks ? atoi(ranks) : 1);
 	file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (file < 0 || ftruncate(file, bytes))
 		abort();
@@ -694,14 +698,14 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 						timeout->tv_nsec : ~0ULL);
 }
 
-/* ---- each rank is a host ---- */
+/* ---- hosts ---- */
 
 int stat(const char *restrict path, struct stat *restrict found)
 {
 	int err = NEXT(stat)(path, found);
 
 	if (!err && file >= 0 && !strcmp(path, "/proc/self/ns/net"))
-		found->st_ino = own_rank + 1;
+		found->st_ino = own_host + 1;
 	return err;
 }
 
@@ -727,7 +731,7 @@ int getifaddrs(struct ifaddrs **addresses)
 	if (!i)
 		return answer(-ENOMEM);
 	i->address.sin_family = AF_INET;
-	i->address.sin_addr.s_addr = htonl(0x0a630001 + own_rank);	/* 10.99.0.1 */
+	i->address.sin_addr.s_addr = htonl(0x0a630001 + own_host);	/* 10.99.0.1 */
 	i->netmask.sin_addr.s_addr = htonl(0xffffff00);
 	i->list = (struct ifaddrs){
 		.ifa_name	= "stand-in",
