@@ -435,15 +435,51 @@ static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 	return dump_end(skb, header, !report.full);
 }
 
-/* The connection to the lowest host from that one on, or NULL */
-static const struct coll_peer *dump_next_peer(const struct coll_group *g, u32 from)
+/**
+ * struct dump_peers - the connections to the lowest hosts of those that were looked at
+ * @peer: a ring of them, in descending order of hosts
+ * @first: where the ring begins
+ * @count: number of them
+ */
+struct dump_peers {
+	const struct coll_peer	*peer[BATCH];
+	u32			first;
+	u32			count;
+};
+
+static const struct coll_peer **dump_peer_at(struct dump_peers *lowest, u32 at)
 {
-	const struct coll_peer *peer, *next = NULL;
+	return &lowest->peer[(lowest->first + at) % BATCH];
+}
+
+/*
+ * The list of connections begins with the one that was opened last. If they were opened in the
+ * order of hosts, each one is added at the end.
+ */
+static void dump_keep_peer(struct dump_peers *lowest, const struct coll_peer *peer)
+{
+	u32 at;
+
+	if (lowest->count == BATCH) {
+		if (peer->host > (*dump_peer_at(lowest, 0))->host)
+			return;
+		lowest->first++;
+		lowest->count--;
+	}
+	for (at = lowest->count; at && (*dump_peer_at(lowest, at - 1))->host < peer->host; at--)
+		*dump_peer_at(lowest, at) = *dump_peer_at(lowest, at - 1);
+	*dump_peer_at(lowest, at) = peer;
+	lowest->count++;
+}
+
+/* Find the connections to the lowest hosts from that one on, at most BATCH, in one walk. */
+static void dump_find_peers(const struct coll_group *g, u32 from, struct dump_peers *lowest)
+{
+	const struct coll_peer *peer;
 
 	for (peer = g->peers.all; peer; peer = peer->all)
-		if (peer->host >= from && (!next || peer->host < next->host))
-			next = peer;
-	return next;
+		if (peer->host >= from)
+			dump_keep_peer(lowest, peer);
 }
 
 /* By host index, as the list changes while connections open and are released. */
@@ -451,21 +487,21 @@ static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
+	struct dump_peers lowest = { .count = 0 };
 	const struct coll_peer *peer;
-	u32 batch;
 	int err = 0;
+	u32 left;
 
 	coll_instance_lock(gi);
-	for (batch = 0; !err && batch < BATCH; batch++) {
-		peer = dump_next_peer(&gi->group, state->next);
-		if (!peer)
-			break;
+	dump_find_peers(&gi->group, state->next, &lowest);
+	for (left = lowest.count; !err && left; left--) {
+		peer = *dump_peer_at(&lowest, left - 1);
 		err = dump_put_peer(skb, cb, gi, peer);
 		if (!err)
 			state->next = peer->host + 1;
 	}
 	coll_instance_unlock(gi);
-	return err ?: peer ? -EAGAIN : 0;
+	return err ?: lowest.count == BATCH ? -EAGAIN : 0;
 }
 
 /**
