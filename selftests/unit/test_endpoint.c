@@ -241,4 +241,14 @@ TEST_F(endpoint, several_groups_of_a_host_have_early_packets_at_once)
 	}
 }
 
+/* What follows looks the source up in a table of as many hosts. */
+TEST(a_packet_is_from_another_host_of_the_group)
+{
+	EXPECT_TRUE(coll_endpoint_may_be_from(0, 1, 3));
+	EXPECT_TRUE(coll_endpoint_may_be_from(2, 1, 3));
+	EXPECT_FALSE(coll_endpoint_may_be_from(3, 1, 3)) TH_LOG("no host");
+	EXPECT_FALSE(coll_endpoint_may_be_from(~0U, 1, 3)) TH_LOG("no host");
+	EXPECT_FALSE(coll_endpoint_may_be_from(1, 1, 3)) TH_LOG("the host itself");
+}
+
 TEST_HARNESS_MAIN

@@ -3,27 +3,13 @@
  * What a member that means harm, and a stranger who repeats what members have sent, cannot do
  * to a host.
  */
-#include "failure_fixture.h"
+#include "hostile_fixture.h"
 #include "stack.h"
 
 /* ---- a member ---- */
 
 /* Each is lower than the one before, and the last one not lower than the first. */
 static const u64 circle[] = { 2, 2 - BIT_ULL(62), 2 - BIT_ULL(63) };
-
-/* Of packets that a member makes up; none has come before. */
-static u64 next_number;
-
-static void receive(struct __test_metadata *_metadata, struct unit_network *n, u32 from, u32 to,
-		    struct coll_body *body)
-{
-	static u8 packet[256];
-
-	body->number = ++next_number;
-	coll_wire_write(packet, &unit_peer(n, from, to)->conn.tx, body);
-	EXPECT_EQ(COLL_ACCEPTED, coll_group_receive(unit_group(n, to), from, packet,
-						    coll_wire_bytes(body), false, n->world.now));
-}
 
 /* Host 0 tells host @to that another one is silent. */
 static void receive_limit(struct __test_metadata *_metadata, struct unit_network *n, u32 to,
@@ -41,12 +27,6 @@ static void receive_limit(struct __test_metadata *_metadata, struct unit_network
 	receive(_metadata, n, 0, to, &body);
 }
 
-static void begin_attack(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
-{
-	next_number = 1 << 20;
-	begin(_metadata, n, hosts);
-}
-
 TEST_F(net, a_limit_never_goes_up_again)
 {
 	u32 i;
@@ -57,6 +37,48 @@ TEST_F(net, a_limit_never_goes_up_again)
 		EXPECT_TRUE(coll_group_ended(unit_group(&self->n, 2), 0));
 	}
 	EXPECT_EQ(2, unit_group(&self->n, 2)->stats.invalid);
+}
+
+/* Host 1 tells host 0 that operations beyond @last cannot complete. */
+static void receive_goodbye(struct __test_metadata *_metadata, struct unit_network *n, u64 last,
+			    u32 rank, u32 reason)
+{
+	struct coll_body body = {
+		.type			= COLL_PACKET_GOODBYE,
+		.operation		= last,
+		.done			= last,
+		.credit			= last,
+		.signature.root		= rank,
+		.signature.count	= reason,
+	};
+
+	receive(_metadata, n, 1, 0, &body);
+}
+
+TEST_F(net, a_host_that_has_left_ends_no_group_by_a_later_goodbye)
+{
+	struct coll_group *g;
+
+	begin_attack(_metadata, &self->n, 3);
+	g = unit_group(&self->n, 0);
+	receive_goodbye(_metadata, &self->n, 5, 1, COLL_REASON_LEFT);
+	receive_goodbye(_metadata, &self->n, 9, 0, COLL_REASON_SILENT);
+	EXPECT_FALSE(g->failure.terminal);
+	EXPECT_EQ(5, unit_peer(&self->n, 0, 1)->goodbye.last);
+	receive_goodbye(_metadata, &self->n, 4, 1, COLL_REASON_LEFT);
+	EXPECT_EQ(4, g->failure.what.limit);
+}
+
+TEST_F(net, a_host_that_says_this_one_disagrees_is_named_itself)
+{
+	struct coll_group *g;
+
+	begin_attack(_metadata, &self->n, 3);
+	g = unit_group(&self->n, 0);
+	receive_goodbye(_metadata, &self->n, 2, 0, COLL_REASON_DISAGREES);
+	EXPECT_TRUE(g->failure.terminal);
+	EXPECT_EQ(1, g->failure.what.rank);
+	EXPECT_EQ(COLL_REASON_DISAGREES, g->failure.what.reason);
 }
 
 /* In the largest group the last host has the index that stands for all: what comes to it so */
@@ -156,21 +178,6 @@ TEST_F(net, a_packet_for_timewait_is_not_read_before_its_length_and_source_are_c
 							   answer, &answered));
 	EXPECT_EQ(0, answered);
 	free(unreadable - 2);
-}
-
-/* A message about a barrier of the group that begin() makes */
-static struct coll_body barrier_body(u64 operation, u8 round)
-{
-	return (struct coll_body) {
-		.type			= COLL_PACKET_MESSAGE,
-		.operation		= operation,
-		.done			= 2,
-		.credit			= 2,
-		.round			= round,
-		.signature.operation	= COLLSOCK_BARRIER,
-		.signature.algorithm	= COLLSOCK_DISSEMINATION,
-		.signature.degree	= 2,
-	};
 }
 
 /* Host 0 receives from host 3 in the first round, and from host 2 in the second. */
@@ -406,25 +413,6 @@ TEST_F(net, a_message_that_waits_is_no_sample_of_the_round_trip_time)
 
 /* ---- what the prefix of a packet says ---- */
 
-/* Host 1 sends host 0 a packet with this prefix, whose epoch is 0. */
-static enum coll_refusal receive_with(struct unit_network *n, const struct coll_prefix *prefix,
-				      struct coll_body *body)
-{
-	struct coll_wire_side side;
-	u8 packet[256];
-
-	body->number = ++next_number;
-	coll_wire_side_set(&side, prefix, &unit_group(n, 1)->secret.mac);
-	coll_wire_write(packet, &side, body);
-	return coll_group_receive(unit_group(n, 0), 1, packet, coll_wire_bytes(body), false,
-				  n->world.now);
-}
-
-static struct coll_prefix prefix_to_0(const struct unit_network *n)
-{
-	return coll_peer_prefix(unit_peer(n, 1, 0), unit_group(n, 0)->incarnation);
-}
-
 TEST_F(net, a_packet_of_a_rank_with_another_descriptor_changes_nothing)
 {
 	struct coll_body body = {
@@ -490,6 +478,80 @@ TEST_F(net, a_packet_that_names_no_life_of_this_host_acknowledges_nothing)
 	EXPECT_EQ(COLL_ACCEPTED, receive_with(n, &prefix, &body));
 	EXPECT_EQ(0, peer->send.unacked);
 	EXPECT_EQ(credit + 1, peer->send.credit);
+}
+
+TEST_F(net, a_packet_of_other_lives_that_filters_refuse_excuses_no_host)
+{
+	const struct coll_body body = { .type = COLL_PACKET_ACK, .number = 1 << 20 };
+	struct unit_network *n = &self->n;
+	struct coll_prefix prefixes[4];
+	struct coll_wire_side side;
+	u8 packet[256];
+	u32 i;
+
+	begin_attack(_metadata, n, 2);
+	for (i = 0; i < ARRAY_SIZE(prefixes); i++)
+		prefixes[i] = prefix_to_0(n);
+	prefixes[0].descriptor ^= 1;
+	prefixes[1].known++;
+	prefixes[2].incarnation++;
+	for (i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		coll_wire_side_set(&side, &prefixes[i], &unit_group(n, 1)->secret.mac);
+		coll_wire_write(packet, &side, &body);
+		coll_group_receive_refused(unit_group(n, 0), 1, packet, coll_wire_bytes(&body));
+		EXPECT_EQ(i == 3, unit_peer(n, 0, 1)->live.filtered_in) TH_LOG("prefix %u;", i);
+	}
+}
+
+/* ---- how far apart numbers may be ---- */
+
+/* Host 0 has sent one message, as two packets or more. */
+TEST_F(net, an_acknowledgment_names_no_packet_that_is_far_from_its_number)
+{
+	struct coll_body body = {
+		.type = COLL_PACKET_ACK, .acknowledges = true, .ack_bits = ~1ULL,
+		.done = COLL_NOTHING_DONE, .credit = COLL_NOTHING_DONE,
+	};
+	struct unit_network *n = &self->n;
+	struct coll_peer *peer;
+
+	begin_attack(_metadata, n, 2);
+	unit_cut(n, 1);
+	ASSERT_EQ(0, unit_barrier(n, 0));
+	unit_run(n, SECOND);
+	peer = unit_peer(n, 0, 1);
+	ASSERT_EQ(1, peer->send.unacked);
+	ASSERT_LT(list_first_entry(&peer->send.sent, struct coll_message, link)->first,
+		  peer->send.number);
+	body.ack_number = list_first_entry(&peer->send.sent, struct coll_message, link)->first;
+	receive(_metadata, n, 1, 0, &body);
+	EXPECT_EQ(1, peer->send.unacked);
+	peer->send.number += 1000;
+	body.ack_number = peer->send.number;
+	receive(_metadata, n, 1, 0, &body);
+	EXPECT_EQ(1, peer->send.unacked);
+}
+
+TEST_F(net, a_message_that_is_far_behind_others_is_not_named_by_an_acknowledgment)
+{
+	struct unit_network *n = &self->n;
+	struct coll_peer *peer;
+	struct coll_body body;
+	u64 latest;
+
+	begin_attack(_metadata, n, 2);
+	peer = unit_peer(n, 1, 0);
+	body = barrier_body(3, 0);
+	receive(_metadata, n, 0, 1, &body);
+	latest = next_number;
+	EXPECT_EQ(latest, peer->ack.accepted);
+	EXPECT_EQ(1, peer->ack.bits);
+	next_number -= 2 + COLL_PEER_WINDOW;
+	body = barrier_body(4, 0);
+	receive(_metadata, n, 0, 1, &body);
+	EXPECT_EQ(latest, peer->ack.accepted);
+	EXPECT_EQ(1, peer->ack.bits);
+	EXPECT_EQ(COLL_OP_EARLY, coll_group_slot(unit_group(n, 1), 4)->state);
 }
 
 /* ---- a stranger who repeats a packet of host 1 to host 0 ---- */
@@ -591,46 +653,6 @@ TEST_F(net, a_repeated_packet_that_filters_refuse_excuses_no_host)
 	EXPECT_EQ(ETIMEDOUT, unit_last(n, 0)->error);
 	EXPECT_EQ(1, unit_last(n, 0)->failed_rank);
 	free(recorded);
-}
-
-/* ---- what a challenge gives away ---- */
-
-static u64 challenge;
-
-static bool keep_challenge(struct unit_network *n, struct world_packet *p)
-{
-	struct coll_body body;
-
-	coll_wire_read_body(p->data, p->bytes, &body);
-	if (body.type == COLL_PACKET_PROBE && coll_wire_read_nonce(body.payload) >> 63)
-		challenge = coll_wire_read_nonce(body.payload);
-	return false;
-}
-
-/*
- * Its nonce is a MAC that everybody can read. The shortest packet of another version has as
- * many bytes before its MAC as four numbers.
- */
-TEST_F(net, a_challenge_is_the_mac_of_no_packet)
-{
-	struct unit_network *n = &self->n;
-	u32 words[4] = { 0 }, i;
-
-	begin(_metadata, n, 2);
-	challenge = 0;
-	n->tap = keep_challenge;
-	world_crash(&n->world, unit_member(n, 1)->host);
-	world_start(unit_member(n, 1)->host);
-	ASSERT_EQ(0, unit_join(n, 1, NULL));
-	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, unit_barrier(n, i));
-	unit_run(n, SECOND);
-	ASSERT_NE(0, challenge);
-	words[0] = unit_group(n, 0)->incarnation;
-	words[1] = unit_group(n, 1)->incarnation;
-	words[3] = 1;
-	EXPECT_NE(challenge, siphash(words, sizeof(words), &unit_group(n, 0)->secret.mac.key) |
-			     BIT_ULL(63));
 }
 
 /* ---- what stays on the stack ---- */

@@ -708,6 +708,160 @@ TEST_F(net, a_copy_that_no_member_has_written_is_forged)
 	EXPECT_FALSE(has_come(_metadata, &self->n));
 }
 
+/* What host 1 drops as invalid, and what as unused: a copy that is not quite the source's */
+static void expect_dropped(struct __test_metadata *_metadata, struct unit_network *n,
+			   const struct coll_body *body, u64 invalid, u64 unused, const char *why)
+{
+	const struct collsock_stats *stats = &unit_group(n, 1)->stats;
+	const struct collsock_stats before = *stats;
+
+	inject(n, 3, 1, 0, body);
+	EXPECT_EQ(before.invalid + invalid, stats->invalid) TH_LOG("%s", why);
+	EXPECT_EQ(before.copies_unused + unused, stats->copies_unused) TH_LOG("%s", why);
+}
+
+TEST_F(net, a_copy_that_does_not_fit_its_operation_is_dropped)
+{
+	static const u64 values[] = { 55, 56 };
+	struct coll_body body, other;
+
+	begin_hostile(_metadata, &self->n);
+	body = body_of(&self->n, COLLSOCK_BROADCAST, 3, values);
+	other = body;
+	other.operation = 2;
+	expect_dropped(_metadata, &self->n, &other, 0, 1, "of a former operation");
+	other = body;
+	other.segment = 1;
+	expect_dropped(_metadata, &self->n, &other, 1, 0, "of a segment beyond the vector");
+	other = body;
+	other.payload_bytes = sizeof(values);
+	expect_dropped(_metadata, &self->n, &other, 1, 0, "longer than its segment");
+	other.payload_bytes = 0;
+	expect_dropped(_metadata, &self->n, &other, 1, 0, "shorter than its segment");
+	other = body;
+	other.signature.type = COLLSOCK_INT64;
+	expect_dropped(_metadata, &self->n, &other, 1, 0, "of another signature");
+	EXPECT_FALSE(has_come(_metadata, &self->n));
+	inject(&self->n, 3, 1, 0, &body);
+	EXPECT_TRUE(unit_last(&self->n, 1)->done);
+	EXPECT_EQ(55, unit_value(unit_last(&self->n, 1)));
+}
+
+/* The memory of what has come may be in use already. */
+TEST_F(net, a_second_copy_with_another_value_is_dropped)
+{
+	static const u64 values[] = { 55, 66 };
+	struct coll_body body;
+
+	begin_hostile(_metadata, &self->n);
+	body = body_of(&self->n, COLLSOCK_BROADCAST, 3, &values[0]);
+	inject(&self->n, 3, 1, 0, &body);
+	body.payload = (const u8 *)&values[1];
+	body.number++;
+	expect_dropped(_metadata, &self->n, &body, 0, 1, "the second");
+	EXPECT_TRUE(has_come(_metadata, &self->n));
+	EXPECT_EQ(55, unit_value(unit_last(&self->n, 1)));
+}
+
+TEST_F(net, a_copy_opens_no_operation_of_a_group_that_has_failed)
+{
+	const u64 value = 55;
+	struct coll_body body;
+	struct coll_group *g;
+
+	begin_hostile(_metadata, &self->n);
+	g = unit_group(&self->n, 1);
+	body = body_of(&self->n, COLLSOCK_BROADCAST, 3, &value);
+	coll_failure_end(g, COLL_REASON_ENDED, 2, self->n.world.now);
+	expect_dropped(_metadata, &self->n, &body, 0, 1, "after the end");
+	EXPECT_EQ(COLL_OP_FREE, coll_group_slot(g, body.operation)->state);
+}
+
+/* What host 1 says to a copy of root 3 in whose prefix, or MAC, something is another */
+static enum coll_refusal copy_with(struct unit_network *n, u32 source, u32 descriptor, u8 mac)
+{
+	const struct coll_group *g = unit_group(n, 3);
+	const u64 value = 55;
+	const struct coll_body body = body_of(n, COLLSOCK_BROADCAST, 3, &value);
+	const struct coll_prefix prefix = {
+		.tag = g->secret.tag, .descriptor = g->descriptor ^ descriptor,
+		.incarnation = g->incarnation, .epoch = g->multicast.host[3].epoch,
+		.source = source, .destination = COLL_WIRE_ALL,
+	};
+	struct coll_wire_side side;
+	u8 packet[256];
+
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	coll_wire_write(packet, &side, &body);
+	packet[coll_wire_bytes(&body) - 1] ^= mac;
+	return coll_group_receive_multicast(unit_group(n, 1), packet, coll_wire_bytes(&body),
+					    n->world.now);
+}
+
+TEST_F(net, a_copy_of_no_other_host_or_of_another_descriptor_or_forged_is_refused)
+{
+	begin_hostile(_metadata, &self->n);
+	EXPECT_EQ(COLL_WRONG_SOURCE, copy_with(&self->n, 8, 0, 0)) TH_LOG("a host too many");
+	EXPECT_EQ(COLL_WRONG_SOURCE, copy_with(&self->n, 0xfffe, 0, 0)) TH_LOG("far beyond all");
+	EXPECT_EQ(COLL_WRONG_SOURCE, copy_with(&self->n, 1, 0, 0)) TH_LOG("the host itself");
+	EXPECT_EQ(COLL_WRONG_DESCRIPTOR, copy_with(&self->n, 3, 1, 0)) TH_LOG("of others");
+	EXPECT_EQ(COLL_FORGED, copy_with(&self->n, 2, 0, 1)) TH_LOG("forged, the first");
+	EXPECT_FALSE(has_come(_metadata, &self->n));
+	EXPECT_EQ(COLL_ACCEPTED, copy_with(&self->n, 3, 0, 0));
+	EXPECT_TRUE(unit_last(&self->n, 1)->done);
+}
+
+/* Its source may have been another one when that was sent. */
+TEST_F(net, an_epoch_of_a_host_that_does_not_know_this_life_is_not_learnt)
+{
+	struct unit_network *n = &self->n;
+	const u64 value = 55;
+	struct coll_prefix prefix;
+	struct coll_wire_side side;
+	struct coll_body body;
+	u8 packet[256];
+	u32 epoch;
+
+	begin_hostile(_metadata, n);
+	epoch = unit_group(n, 4)->multicast.host[3].epoch;
+	body = body_of(n, COLLSOCK_BROADCAST, 3, &value);
+	body.type = COLL_PACKET_MESSAGE;
+	body.number = 1 << 20;
+	prefix = coll_peer_prefix(unit_peer(n, 3, 4), 0);
+	prefix.epoch = epoch + 1;
+	coll_wire_side_set(&side, &prefix, &unit_group(n, 3)->secret.mac);
+	coll_wire_write(packet, &side, &body);
+	EXPECT_EQ(COLL_ACCEPTED, coll_group_receive(unit_group(n, 4), 3, packet,
+						    coll_wire_bytes(&body), false, n->world.now));
+	EXPECT_EQ(COLL_OP_EARLY, coll_group_slot(unit_group(n, 4), body.operation)->state);
+	EXPECT_EQ(0, unit_group(n, 4)->stats.invalid);
+	EXPECT_EQ(epoch, unit_group(n, 4)->multicast.host[3].epoch);
+}
+
+/* It may be about what was sent in another life of this host. */
+TEST_F(net, a_position_of_a_host_that_does_not_know_this_life_says_nothing)
+{
+	const struct coll_position all = { .operation = 9, .first = 1 };
+	struct unit_network *n = &self->n;
+	u8 payload[COLL_WIRE_POSITION];
+	const struct coll_body body = {
+		.type = COLL_PACKET_ACK, .flags = COLL_FLAG_COPIED | COLL_FLAG_POSITION,
+		.payload = payload, .payload_bytes = sizeof(payload),
+	};
+	struct coll_peer *peer;
+
+	begin_hostile(_metadata, n);
+	peer = unit_peer(n, 3, 4);
+	ASSERT_TRUE(peer);
+	coll_wire_write_position(payload, &all);
+	peer->conn.knows_us = false;
+	coll_ahead_hear(peer, &body);
+	EXPECT_NE(9, coll_peer_ahead(peer)->has.operation);
+	peer->conn.knows_us = true;
+	coll_ahead_hear(peer, &body);
+	EXPECT_EQ(9, coll_peer_ahead(peer)->has.operation);
+}
+
 /* ---- positions ---- */
 
 TEST(a_position_remembers_what_came_and_forgets_other_operations)

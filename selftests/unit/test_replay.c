@@ -38,6 +38,11 @@ static void comes(struct __test_metadata *_metadata, struct replayed *r, u32 num
 {
 	enum coll_freshness expected = expected_of(r, number);
 
+	/* To ask is not to note. */
+	ASSERT_EQ(expected == COLL_FRESH, coll_replay_is_new(&r->window, r->base + number)) {
+		TH_LOG("is it new? %u above %llx, highest %u", number,
+		       (unsigned long long)r->base, r->highest);
+	}
 	ASSERT_EQ(expected, coll_replay_check(&r->window, r->base + number)) {
 		TH_LOG("%u above %llx, highest %u", number, (unsigned long long)r->base,
 		       r->highest);

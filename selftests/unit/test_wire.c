@@ -254,6 +254,8 @@ TEST(what_is_sent_to_all_names_no_receiver_and_acknowledges_nothing)
 	EXPECT_FALSE(multicast_formed(&u, 1, 1, COLL_WIRE_ALL, 0));
 	EXPECT_FALSE(multicast_formed(&u, 1, 0, 5, 0));
 	EXPECT_FALSE(multicast_formed(&u, 1, 0, COLL_WIRE_ALL, COLL_FLAG_ACK));
+	EXPECT_TRUE(multicast_formed(&u, 1, 0, COLL_WIRE_ALL, COLL_FLAG_OPERANDS));
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("operands flagged and not there");
 }
 
 static const struct coll_position position = {
@@ -311,6 +313,9 @@ TEST(a_packet_with_a_position_is_checked_as_one_without)
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("packet 0");
 	position_packet(&u)[28] = 1;
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("with an epoch");
+	position_packet(&u)[35] |= COLL_FLAG_OPERANDS;
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("operands that are not there");
+	EXPECT_TRUE(coll_wire_formed(u.packet, u.bytes + COLL_WIRE_OPERANDS));
 }
 
 TEST(remarks_that_are_not_known_are_ignored)
@@ -337,8 +342,12 @@ TEST(types_and_parts_that_are_not_known_and_other_versions_are_told_apart)
 	barrier_packet(&u)[0] = 1;
 	EXPECT_TRUE(coll_wire_other_version(u.packet, u.bytes));
 	EXPECT_TRUE(coll_wire_other_version(u.packet, 24));
-	EXPECT_FALSE(coll_wire_other_version(u.packet, 23));
+	EXPECT_FALSE(coll_wire_other_version(u.packet, 23)) TH_LOG("too short for a MAC");
+	EXPECT_TRUE(coll_wire_other_version(u.packet, COLL_WIRE_MAX));
+	EXPECT_FALSE(coll_wire_other_version(u.packet, COLL_WIRE_MAX + 1)) TH_LOG("too long");
 	EXPECT_FALSE(coll_wire_unknown(u.packet, u.bytes));
+	barrier_packet(&u)[0] = 0;
+	EXPECT_FALSE(coll_wire_other_version(u.packet, u.bytes)) TH_LOG("version 0");
 }
 
 /* Of a packet that is too short nothing is read beyond its end. */
