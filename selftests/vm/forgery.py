@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=90 needs=KPROBES
 # suites: check rt soak
-"""What a packet costs a group that nobody with its key has written.
+"""What a packet costs a group that nobody with its key has written, and that each is counted.
 
 Packets are forged on host 3, in the name of host 1, and sent to host 2. The costs that are
 printed are instructions if the machine counts them:
@@ -11,14 +11,15 @@ printed are instructions if the machine counts them:
 """
 
 import contextlib
+import os
 import random
 import socket
 import struct
 import time
 
 from collsock_test import (
-    MAX_PAYLOAD, MAX_SEGMENT, PORT, Group, Sniffer, at_least, at_most, command, equal, eventually,
-    main, on, rank_on, test, work)
+    MAX_PAYLOAD, MAX_SEGMENT, PORT, Child, Group, Sniffer, at_least, at_most, command, equal,
+    eventually, main, on, rank_on, read_file, test, work, write_file)
 from forging import FLAGS, MAC_BYTES, MESSAGE, SMALLEST, TYPE
 from kprobes import calls
 
@@ -26,6 +27,10 @@ ENTERED = "collsock:coll_group_receive"  # with the group's lock
 FLOOD = 8  # forgeries in a tick
 LARGEST = SMALLEST + 8 + 16 + MAX_SEGMENT  # with operands and an acknowledgment
 AMOUNT = work(1000)
+# Priority of a sender in real time, 0 for a normal one: what it sends, in about the same time
+SENDERS = {0: 8 * AMOUNT, 10: AMOUNT, 20: AMOUNT}
+PAUSE_SECONDS = 500e-6
+DEVICE_BACKLOG = "/proc/sys/net/core/netdev_max_backlog"
 
 
 class Forger:
@@ -141,6 +146,58 @@ def in_a_flood_of_small_packets_the_mac_is_checked_before_the_lock():
 @test
 def in_a_flood_of_large_packets_the_mac_is_checked_before_the_lock():
     flood(LARGEST)
+
+
+def send_malformed(line, priority, amount):
+    """Send packets of a byte, through the loopback device, so that this process also runs the
+    softirq that counts them. One in real time sleeps after each: when it wakes up, it interrupts
+    the others wherever they are, with PREEMPT_RT in softirq, too."""
+    os.sched_setaffinity(0, {0})
+    if priority:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.connect(("10.1.0.2", PORT))
+        line.put("ready")
+        line.get()
+        for _ in range(amount):
+            sender.send(b"?")
+            if priority:
+                time.sleep(PAUSE_SECONDS)
+        line.put("done")
+
+
+@contextlib.contextmanager
+def room_on_the_loopback_device(packets):
+    """It drops none of these, however late softirq comes."""
+    before = read_file(DEVICE_BACKLOG)
+    write_file(DEVICE_BACKLOG, str(packets))
+    try:
+        yield
+    finally:
+        write_file(DEVICE_BACKLOG, before)
+
+
+@test
+def counters_lose_nothing_while_threads_of_different_priority_send():
+    """On one processor, whose counters they all write"""
+    group = Group((1, 2))
+    group.barrier()
+    sent = sum(SENDERS.values())
+    with room_on_the_loopback_device(2 * sent):
+        senders = [Child(2, send_malformed, *sender) for sender in SENDERS.items()]
+        for sender in senders:
+            equal("a sender is", sender.get(), "ready")
+        counts = Counts()
+        for sender in senders:
+            sender.put("go")
+        for sender in senders:
+            equal("a sender is", sender.get(), "done")
+            sender.finish()
+        eventually("packets counted as malformed", lambda: counts.malformed, sent)
+    at_least("packets that were counted", counts.packets, sent)
+    group.barrier()
+    equal("packets counted as malformed in the end", counts.malformed, sent)
+    group.end()
 
 
 main(80)
