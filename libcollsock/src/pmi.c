@@ -131,7 +131,7 @@ int pmi_find(char *text, size_t bytes)
 
 /* ---- questions ---- */
 
-static const char *pmi_meaning(int err)
+static const char *pmi_meaning(const struct pmi *pmi, int err)
 {
 	switch (err) {
 	case -EPIPE:
@@ -141,7 +141,9 @@ static const char *pmi_meaning(int err)
 	case -EPROTO:
 		return "the launcher has refused a request";
 	case -ETIMEDOUT:
-		return "not all ranks that the launcher has started have asked to join";
+		return pmi->wait.for_ranks ?
+		       "not all ranks that the launcher has started have asked to join" :
+		       "the launcher does not answer";
 	default:
 		return strerror(-err);
 	}
@@ -151,7 +153,12 @@ static int pmi_fail(struct pmi *pmi, int err)
 {
 	if (err == -ECONNRESET)
 		err = -EPIPE;
-	snprintf(pmi->text, sizeof(pmi->text), "rank %u, by PMI: %s", pmi->rank, pmi_meaning(err));
+	if (pmi->wait.rank == COLLSOCK_NO_RANK)
+		snprintf(pmi->text, sizeof(pmi->text), "by PMI, PMI_PORT=%.64s: %s",
+			 launch_variable("PMI_PORT"), pmi_meaning(pmi, err));
+	else
+		snprintf(pmi->text, sizeof(pmi->text), "rank %u, by PMI: %s", pmi->rank,
+			 pmi_meaning(pmi, err));
 	pmi->failed = true;
 	return err;
 }
@@ -380,7 +387,8 @@ int pmi_open(struct pmi **made, __u32 timeout_ms, __u32 exchange_ms, char *text,
 		return err;
 	}
 	pmi->wait = (struct launch_wait){
-		.first_ms = timeout_ms, .later_ms = exchange_ms, .rank = pmi->rank, .by = "PMI"
+		.first_ms = timeout_ms, .later_ms = exchange_ms, .by = "PMI",
+		.rank = pmi->fd < 0 ? COLLSOCK_NO_RANK : pmi->rank,
 	};
 	err = pmi->fd < 0 ? pmi_connect(pmi) : 0;
 	if (!err)
@@ -440,6 +448,18 @@ static int pmi_get_block(struct pmi *pmi, __u32 rank, __u8 *block, size_t bytes)
 	return err;
 }
 
+static int pmi_fence(struct pmi *pmi)
+{
+	int err;
+
+	launch_wait_turn_to(&pmi->wait, true);
+	pmi_begin(pmi, FENCE);
+	err = pmi_run(pmi, FENCE);
+	if (!err)
+		launch_wait_turn_to(&pmi->wait, false);
+	return err;
+}
+
 int pmi_exchange(void *ctx, const void *mine, void *all, size_t bytes)
 {
 	struct pmi *pmi = ctx;
@@ -452,10 +472,8 @@ int pmi_exchange(void *ctx, const void *mine, void *all, size_t bytes)
 	if (pmi->exchanges++)
 		launch_wait_begin(&pmi->wait);
 	err = pmi_put_block(pmi, mine, bytes);
-	if (!err) {
-		pmi_begin(pmi, FENCE);
-		err = pmi_run(pmi, FENCE);
-	}
+	if (!err)
+		err = pmi_fence(pmi);
 	for (rank = 0; !err && rank < pmi->ranks; rank++)
 		err = pmi_get_block(pmi, rank, (__u8 *)all + rank * bytes, bytes);
 	return err ? pmi_fail(pmi, err) : 0;

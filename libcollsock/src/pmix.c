@@ -274,6 +274,7 @@ int pmix_exchange(void *ctx, const void *mine, void *all, size_t bytes)
 	if (pmix->failed)
 		return -ENOTCONN;
 	launch_wait_begin(&pmix->wait);
+	launch_wait_turn_to(&pmix->wait, true);
 	snprintf(key, sizeof(key), "collsock.%u", pmix->exchanges++);
 	err = pmix_put(pmix, key, mine, bytes);
 	if (!err)

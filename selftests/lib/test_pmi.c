@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What a process says to its launcher by PMI, and what it makes of any answer */
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,6 +233,79 @@ TEST_F(pmi, refuses_messages_that_are_too_long)
 	start_server(self, lines_2);
 	EXPECT_EQ(-EBADMSG, pmi_open(&pmi, 100000, 100000, self->text, sizeof(self->text)));
 	end_server(_metadata, self);
+}
+
+/* ---- no answer ---- */
+
+#define TOO_SHORT_MS 100
+
+TEST_F(pmi, waits_for_ranks_in_the_fence_only)
+{
+	struct line lines[] = { version_1[INIT], version_1[NAME], version_1[PUT], { }, { } };
+	struct pmi *pmi;
+	char all[4];
+
+	lines[FENCE] = (struct line){ version_1[FENCE].ask, "" };
+	start_server(self, lines);
+	ASSERT_EQ(0, pmi_open(&pmi, TOO_SHORT_MS, TOO_SHORT_MS, self->text, sizeof(self->text)));
+	EXPECT_EQ(-ETIMEDOUT, pmi_exchange(pmi, "\xff\x01", all, 2));
+	EXPECT_NE(NULL, strstr(pmi_text(pmi), "not all ranks that the launcher has started"))
+		TH_LOG("%s", pmi_text(pmi));
+	pmi_close(pmi);
+	end_server(_metadata, self);
+	lines[PUT].answer = "";
+	memset(&lines[FENCE], 0, sizeof(*lines));
+	start_server(self, lines);
+	ASSERT_EQ(0, pmi_open(&pmi, TOO_SHORT_MS, TOO_SHORT_MS, self->text, sizeof(self->text)));
+	EXPECT_EQ(-ETIMEDOUT, pmi_exchange(pmi, "\xff\x01", all, 2));
+	EXPECT_STREQ("rank 1, by PMI: the launcher does not answer", pmi_text(pmi));
+	pmi_close(pmi);
+	end_server(_metadata, self);
+}
+
+/* A socket that nobody accepts connections from, as PMI_PORT */
+static int listen_in_vain(struct __test_metadata *_metadata)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	socklen_t bytes = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	char port[32];
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	EXPECT_EQ(0, bind(listener, (struct sockaddr *)&address, bytes));
+	EXPECT_EQ(0, listen(listener, 1));
+	EXPECT_EQ(0, getsockname(listener, (struct sockaddr *)&address, &bytes));
+	snprintf(port, sizeof(port), "127.0.0.1:%u", ntohs(address.sin_port));
+	unsetenv("PMI_FD");
+	setenv("PMI_ID", "1", 1);
+	setenv("PMI_PORT", port, 1);
+	return listener;
+}
+
+#define LATE_MS 2500	/* a line after two seconds says what is waited for */
+
+TEST_F(pmi, names_a_launcher_that_does_not_answer)
+{
+	int listener = listen_in_vain(_metadata), usual = dup(STDERR_FILENO);
+	FILE *reports = tmpfile();
+	char wanted[100], said[100] = "";
+	struct pmi *pmi;
+
+	snprintf(wanted, sizeof(wanted), "by PMI, PMI_PORT=%s: the launcher does not answer",
+		 getenv("PMI_PORT"));
+	dup2(fileno(reports), STDERR_FILENO);
+	EXPECT_EQ(-ETIMEDOUT, pmi_open(&pmi, LATE_MS, LATE_MS, self->text, sizeof(self->text)));
+	dup2(usual, STDERR_FILENO);
+	EXPECT_STREQ(wanted, self->text);
+	rewind(reports);
+	EXPECT_NE(NULL, fgets(said, sizeof(said), reports));
+	EXPECT_STREQ("collsock: waiting for the launcher, which has not answered (by PMI)\n", said);
+	EXPECT_EQ(NULL, fgets(said, sizeof(said), reports));
+	fclose(reports);
+	close(usual);
+	close(listener);
+	unsetenv("PMI_PORT");
+	unsetenv("PMI_ID");
 }
 
 /* ---- is there a launcher ---- */
