@@ -13,7 +13,9 @@
 #include "pmix.h"
 
 #define MS_PER_S	1000
-#define EXCHANGE_MS	30000	/* an exchange of ranks of which none is missing */
+/* An exchange of ranks of which none is missing: a tenth of the time for all to come */
+#define LEAST_EXCHANGE_MS	2000
+#define MOST_EXCHANGE_MS	30000
 
 /**
  * struct launch_provider - a kind of exchange
@@ -143,6 +145,16 @@ static const struct launch_provider providers[] = {
 	[LAUNCH_BY_PMI] = { exchange_open_pmi, pmi_exchange, pmi_text, pmi_close },
 };
 
+/* If a rank stops after it has come, the others give up soon after the time that they have. */
+static __u32 exchange_own_ms(__u32 timeout_s)
+{
+	__u32 own_ms = timeout_s * (MS_PER_S / 10);
+
+	if (own_ms < LEAST_EXCHANGE_MS)
+		return LEAST_EXCHANGE_MS;
+	return own_ms < MOST_EXCHANGE_MS ? own_ms : MOST_EXCHANGE_MS;
+}
+
 int launch_exchange_open(struct launch_exchange *x, struct launch *launch, __u32 try_out_ms,
 			 char *text, size_t bytes)
 {
@@ -154,8 +166,8 @@ int launch_exchange_open(struct launch_exchange *x, struct launch *launch, __u32
 		return err;
 	memset(x, 0, sizeof(*x));
 	x->provider = &providers[launch->by];
-	err = x->provider->open(x, launch, timeout_s * MS_PER_S, try_out_ms + EXCHANGE_MS, text,
-				bytes);
+	err = x->provider->open(x, launch, timeout_s * MS_PER_S,
+				try_out_ms + exchange_own_ms(timeout_s), text, bytes);
 	if (err)
 		explicit_bzero(x->key, sizeof(x->key));
 	return err;

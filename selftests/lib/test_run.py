@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
@@ -379,6 +380,22 @@ def an_operation_that_is_done_when_the_time_is_over(folder):
     return done.returncode == 0 and done.stdout == "17\n", shows(done)
 
 
+def a_rank_that_stops_after_it_has_come(folder):
+    """The others give up soon after the time that they were given, a tenth of which is its least. The
+    status is that of a time-out."""
+    settings = secret(folder)
+    rank = "--rendezvous 127.0.0.1 --ranks 2 --rank".split()
+    absent = {"COLLSOCK_RENDEZVOUS": "127.0.0.1", "COLLSOCK_RANK": "1", "COLLSOCK_RANKS": "2"}
+    with subprocess.Popen([OUTPUT / "launched", "--absent", "1"],
+                          env=environment(**settings, **absent)) as stopped:
+        begin = time.monotonic()
+        done = run("barrier", "--timeout", "2", *rank, "0", settings=settings)
+        took = time.monotonic() - begin
+        stopped.kill()
+    return done.returncode == 124 and "rank 1" in done.stderr and took < 20, \
+        f"{shows(done)} after {took:.1f} s"
+
+
 # The port of the first member of the request
 PRINT_PORT = "python3", "-c", """
 import os, struct
@@ -469,6 +486,8 @@ TESTS = {
     "output that cannot be written is told": output_that_cannot_be_written,
     "an operation that is done when the time is over has not timed out":
         an_operation_that_is_done_when_the_time_is_over,
+    "a rank that stops after it has come is not waited for much longer than told":
+        a_rank_that_stops_after_it_has_come,
     "ranks run without standard output and input": a_program_without_output,
     "an option or the environment names the port of ranks with the kernel": groups_on_another_port,
     "a port that is none is refused": ports_that_are_none,
