@@ -172,12 +172,15 @@ int launch_request_join(struct collsock *s, const struct collsock_options *o, co
 
 int launch_request_decline(const struct collsock_group *group, __u32 rank, int socket)
 {
-	bool user = socket >= 0;
+	bool user = socket >= 0, joined = user && user_udp_has_joined(socket);
 	struct collsock *s;
 	int err, copy = -1;
 
-	if (user && user_udp_has_joined(socket))
+	if (user && user_udp_is_used(socket))
 		return -EADDRINUSE;
+	/* Senders may have heard from the program meanwhile. All others will send again. */
+	if (joined)
+		user_udp_discard(socket);
 	err = socket_open(&s, 0, user ? COLLSOCK_BACKEND_USER : COLLSOCK_BACKEND_KERNEL);
 	if (err)
 		return err;
@@ -187,5 +190,5 @@ int launch_request_decline(const struct collsock_group *group, __u32 rank, int s
 	if (!err && user)
 		user_answer_always(s->user);
 	collsock_close(s);
-	return err;
+	return err ? err : joined ? -EADDRINUSE : 0;
 }

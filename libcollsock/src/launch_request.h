@@ -49,13 +49,17 @@ int launch_request_join(struct collsock *s, const struct collsock_options *optio
 			const char *value, const char *socket);
 
 /**
- * launch_request_decline() - leave in place of a program that has ended before it joined
+ * launch_request_decline() - leave in place of a program that has ended
  * @group: complete
  * @rank: of the program
  * @socket: the UDP socket of the rank, which stays the caller's; -1 with the kernel
  *
- * The other ranks are notified that the rank has left, as if the program had joined and ended. In
- * user space, while this process runs, those that join later are notified, too.
+ * If the program has not joined, the other ranks are notified that the rank has left, as if it had
+ * joined and ended. In user space, while this process runs, those that join later are notified,
+ * too; and if the program has joined, those that have never received a packet of it. To the others
+ * this is another incarnation, which does not answer them: they have the program's goodbye, or wait
+ * for the liveness time. It says that the rank has posted nothing, so to those that it answers all
+ * operations under way fail. A rank is left alone if its process still runs.
  *
  * Return: 0; -EADDRINUSE if the program has joined; or another negative errno.
  */

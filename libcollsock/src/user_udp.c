@@ -14,6 +14,9 @@
 #define ECN_CE		3
 #define BUFFER_BYTES	(4 << 20)	/* as much of it as the host allows */
 
+/* More packets than the buffer holds, though others may send at the same time */
+#define MOST_DISCARDED	(BUFFER_BYTES / 256)
+
 /* Longest sleep: a filter, or the loss of its address, may keep the host from interrupting it. */
 #define SLEEP_MS	200
 
@@ -66,7 +69,11 @@ int user_udp_set_up(int fd, int family)
 
 void user_udp_mark_joined(int fd)
 {
+	struct flock lock = { .l_type = F_WRLCK };
+
 	udp_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	/* A process need not have it locked to be a rank. */
+	fcntl(fd, F_SETLK, &lock);
 }
 
 bool user_udp_has_joined(int fd)
@@ -75,6 +82,21 @@ bool user_udp_has_joined(int fd)
 	int joined = 0;
 
 	return !getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &joined, &bytes) && joined;
+}
+
+bool user_udp_is_used(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK };
+
+	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+void user_udp_discard(int fd)
+{
+	unsigned int i = 0;
+
+	while (i++ < MOST_DISCARDED && recv(fd, NULL, 0, MSG_DONTWAIT) >= 0)
+		;
 }
 
 int user_udp_bind(const union user_address *a, socklen_t bytes)

@@ -71,10 +71,17 @@ int user_udp_set_up(int fd, int family);
 
 /*
  * Mark the socket of a rank that has joined, for all processes that have it, and read the mark. The
- * option means nothing for UDP.
+ * option means nothing for UDP. The process has it locked from then on, until it ends or has closed
+ * the socket after time-wait.
  */
 void user_udp_mark_joined(int fd);
 bool user_udp_has_joined(int fd);
+
+/* Is it the socket of a rank that has joined in another process, which still has it locked? */
+bool user_udp_is_used(int fd);
+
+/* Drop the packets that have come. */
+void user_udp_discard(int fd);
 
 /* Use that socket for packets of @packet_bytes. 0, or a negative errno. It is freed after both. */
 int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes);

@@ -260,6 +260,65 @@ def a_rank_that_ends_before_it_joins(_):
                ", before it joined" in said for status, said in seen), repr(seen)
 
 
+# A program that can join as the rank that it is.
+PROGRAM = f"""
+import ctypes, os, sys
+library = ctypes.CDLL({str(OUTPUT / "library/libcollsock.so.1")!r})
+rank = ctypes.c_void_p()
+def join():
+    if library.collsock_join_env(ctypes.byref(rank), None):
+        sys.exit("cannot join")
+"""
+
+# The rank is a child of the program, and hears from the others first.
+CHILD = """
+import time
+done, told = os.pipe()
+if not os.fork():
+    join()
+    os.write(told, b"joined")
+    time.sleep(1)
+    sys.exit(library.collsock_barrier(rank, None))
+os.read(done, 6)
+os.kill(os.getpid(), 9)
+"""
+
+
+def end_rank_1(end):
+    """The status of three ranks, and what they say, if one runs and ends as this says, and the
+    others join when something has been said about that."""
+    script = f'[ $COLLSOCK_RANK != 1 ] || exec python3 -c "$0"; read line; exec {COMMAND} barrier'
+    with subprocess.Popen([COMMAND, "run", "--local", "3", "--", "sh", "-c", script,
+                           PROGRAM + end], env=environment(), text=True, stdin=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as ranks:
+        said = ranks.stderr.readline()
+        try:
+            said += ranks.communicate("a line\n" * 2, timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            ranks.terminate()
+            said += ranks.communicate()[1]
+    return ranks.returncode, said
+
+
+def a_rank_that_ends_after_it_has_joined(_):
+    """Others, which have received no packet of it, are told when they join, be it that it was
+    killed or that it has left properly."""
+    for end, wanted in (("os.kill(os.getpid(), 9)", 137), ("os._exit(3)", 3), ("sys.exit(3)", 3),
+                        ("print('well', file=sys.stderr, flush=True)", 1)):
+        status, said = end_rank_1(f"join(); {end}")
+        if status != wanted or said.count("rank 1 has left the group") != 2 or \
+                "before it joined" in said:
+            return False, f"{end}: status {status}, {said!r}"
+    return True, ""
+
+
+def a_rank_whose_parent_ends(_):
+    """It goes on as a rank, and nobody takes its packets."""
+    status, said = end_rank_1(CHILD)
+    return (status, said) == (137, "collsock: rank 1 was ended by signal 9 (Killed)\n"), \
+        f"status {status}, {said!r}"
+
+
 def ranks_that_do_not_join(_):
     """One that ends well is none of the others' business, nor is one that fails if none joins."""
     one = run("run", "--local", "3", "--", "sh", "-c", "test $COLLSOCK_RANK = 1 || echo fine")
@@ -477,6 +536,9 @@ TESTS = {
     "too many open files are not told as ports that are taken": descriptors_for_some_ranks,
     "options that contradict each other are refused": options_that_contradict_each_other,
     "a rank that ends before it joins is told to the others": a_rank_that_ends_before_it_joins,
+    "a rank that ends after it has joined is told to those that join later":
+        a_rank_that_ends_after_it_has_joined,
+    "a rank goes on whose parent has ended": a_rank_whose_parent_ends,
     "ranks that do not join disturb nobody": ranks_that_do_not_join,
     "a rank that fails after it has joined is told as such": a_rank_that_fails_after_it_has_joined,
     "ranks in other process groups get the signals of the terminal":

@@ -22,6 +22,7 @@
 #include "start.h"
 #include "start_port.h"
 #include "user_port.h"
+#include "user_udp.h"
 
 /* Exit status, as of env(1) and others that start a program */
 #define RUN_FAILED	125	/* run itself has failed */
@@ -225,10 +226,19 @@ static uint32_t run_find(const struct run *run, pid_t pid)
 	return rank;
 }
 
-/* The others may wait for it already, or join later. Returns a text for the message. */
-static const char *run_decline(const struct run *run, uint32_t rank)
+static bool run_has_joined(const struct run *run, uint32_t rank)
 {
-	if (!run->running || launch_request_decline(run->group, rank, run->socket[rank]))
+	return run->socket[rank] >= 0 && user_udp_has_joined(run->socket[rank]);
+}
+
+/*
+ * The others may wait for it already, or join later: for one that has failed before it joined, or
+ * has joined in user space, and then perhaps ended silently. Returns a text for the message.
+ */
+static const char *run_decline(const struct run *run, uint32_t rank, int status)
+{
+	if (!run->running || (!status && !run_has_joined(run, rank)) ||
+	    launch_request_decline(run->group, rank, run->socket[rank]))
 		return "";
 	return ", before it joined";
 }
@@ -239,9 +249,9 @@ static void run_report(struct run *run, uint32_t rank, int status)
 
 	run->pid[rank] = 0;
 	run->running--;
+	when = run_decline(run, rank, status);
 	if (!status)
 		return;
-	when = run_decline(run, rank);
 	if (WIFSIGNALED(status))
 		warnx("rank %u was ended by signal %d (%s)%s", rank, WTERMSIG(status),
 		      strsignal(WTERMSIG(status)), when);
