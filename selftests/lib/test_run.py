@@ -455,6 +455,34 @@ def a_rank_that_stops_after_it_has_come(folder):
         f"{shows(done)} after {took:.1f} s"
 
 
+# Rank 0 gives up; the others join when they have read a line.
+GIVES_UP = f"""
+if [ $COLLSOCK_RANK = 0 ]; then
+    {COMMAND} %s --timeout 1 %s
+    echo status $? >&2
+else
+    read line
+    exec {COMMAND} %s %s
+fi
+"""
+
+
+def an_operation_that_times_out(_):
+    """In user space the rank ends with its process, which others learn when they join."""
+    seen = []
+    for words in ("barrier", ""), ("allreduce --op sum", "1"):
+        with subprocess.Popen([COMMAND, "run", "--local", "3", "--", "sh", "-c",
+                               GIVES_UP % (words + words)], env=environment(), text=True,
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as ranks:
+            said = [ranks.stderr.readline() for _ in range(2)]
+            printed, last = ranks.communicate("a line\n" * 2, timeout=120)
+        seen.append((ranks.returncode, printed, said, last))
+    return all((status, printed) == (1, "") and said[0].startswith("collsock: timed out; ") and
+               said[1] == "status 124\n" and last.count("rank 0 has left the group") == 2
+               for status, printed, said, last in seen), repr(seen)
+
+
 # The port of the first member of the request
 PRINT_PORT = "python3", "-c", """
 import os, struct
@@ -550,6 +578,8 @@ TESTS = {
         an_operation_that_is_done_when_the_time_is_over,
     "a rank that stops after it has come is not waited for much longer than told":
         a_rank_that_stops_after_it_has_come,
+    "an operation that times out has its own status, and ends for the others":
+        an_operation_that_times_out,
     "ranks run without standard output and input": a_program_without_output,
     "an option or the environment names the port of ranks with the kernel": groups_on_another_port,
     "a port that is none is refused": ports_that_are_none,
