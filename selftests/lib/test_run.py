@@ -440,8 +440,7 @@ def an_operation_that_is_done_when_the_time_is_over(folder):
 
 
 def a_rank_that_stops_after_it_has_come(folder):
-    """The others give up soon after the time that they were given, a tenth of which is its least. The
-    status is that of a time-out."""
+    """The others give up soon after the time that they have. The status is that of a time-out."""
     settings = secret(folder)
     rank = "--rendezvous 127.0.0.1 --ranks 2 --rank".split()
     absent = {"COLLSOCK_RENDEZVOUS": "127.0.0.1", "COLLSOCK_RANK": "1", "COLLSOCK_RANKS": "2"}
@@ -475,12 +474,48 @@ def an_operation_that_times_out(_):
                                GIVES_UP % (words + words)], env=environment(), text=True,
                               stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                               stdout=subprocess.PIPE) as ranks:
-            said = [ranks.stderr.readline() for _ in range(2)]
+            said = list(iter(ranks.stderr.readline, "status 124\n"))
             printed, last = ranks.communicate("a line\n" * 2, timeout=120)
         seen.append((ranks.returncode, printed, said, last))
     return all((status, printed) == (1, "") and said[0].startswith("collsock: timed out; ") and
-               said[1] == "status 124\n" and last.count("rank 0 has left the group") == 2
+               last.count("rank 0 has left the group") == 2
                for status, printed, said, last in seen), repr(seen)
+
+
+# The ranks of the first words join when they have read a line.
+LATE = 'for rank in $0; do [ $COLLSOCK_RANK != $rank ] || read line; done; exec "$@"'
+
+
+def ranks_that_others_wait_for(_):
+    """They are named, once for all that wait, whatever the program is, and again; not the ranks
+    that have joined."""
+    seen = []
+    for late, names in (("1", "rank 1: it has"), ("0 2", "ranks 0, 2: they have")):
+        wanted = f"collsock: waiting for {names} not joined\n"
+        for program in ([str(OUTPUT / "tools/collperf"), "--iterations", "2"],
+                        [str(OUTPUT / "library/examples/barrier")], [COMMAND, "barrier"]):
+            with subprocess.Popen([COMMAND, "run", "--local", "4", "--", "sh", "-c", LATE, late,
+                                   *program], env=environment(), text=True,
+                                  stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as ranks:
+                said = [ranks.stderr.readline()]
+                if late == "1" and program[1:] == ["barrier"]:
+                    said.append(ranks.stderr.readline())
+                last = ranks.communicate("a line\n" * 2, timeout=120)[1]
+            if (ranks.returncode, last) != (0, "") or set(said) != {wanted}:
+                seen.append((program, ranks.returncode, said, last))
+    return not seen, repr(seen)
+
+
+def ranks_that_nobody_waits_for(_):
+    """None has joined, or the one that has does not run any more, though its script does."""
+    done = run("run", "--local", "2", "--", "sh", "-c",
+               f"[ $COLLSOCK_RANK = 1 ] || timeout -s KILL 0.5 {COMMAND} barrier; sleep 3; "
+               "exit $COLLSOCK_RANK")
+    none = run("run", "--local", "2", "--", "sleep", "3")
+    return (none.returncode, none.stderr) == (0, "") and done.returncode == 1 and \
+        "waiting for" not in done.stderr, \
+        f"{shows(none)}, {shows(done)}"
 
 
 # The port of the first member of the request
@@ -580,6 +615,8 @@ TESTS = {
         a_rank_that_stops_after_it_has_come,
     "an operation that times out has its own status, and ends for the others":
         an_operation_that_times_out,
+    "ranks that have not joined are named while others wait": ranks_that_others_wait_for,
+    "ranks that do not join are not named if nobody waits": ranks_that_nobody_waits_for,
     "ranks run without standard output and input": a_program_without_output,
     "an option or the environment names the port of ranks with the kernel": groups_on_another_port,
     "a port that is none is refused": ports_that_are_none,

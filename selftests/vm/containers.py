@@ -380,7 +380,7 @@ def where_the_family_is_refused_auto_is_user_space_in_one_group_with_hosts_that_
     shutil.copy("build/tools/collsock", TOOL)
     container = Container(meets, key, make_filter=listed_families_allowed)
     equal("ranks there are in", container.get(), (0, ["user"], ""))
-    equal("a group there", container.get(), (0, ["51"] * 3, ""))
+    equal("a group there", container.get()[:2], (0, ["51"] * 3))
     host = Child(1, meets_as_host, key)
     equal("ranks of the host are in", host.get(), (0, [], ""))
     equal("what both compute", [rank.get()[:2] for rank in (host, container)], [(0, ["12"])] * 2)

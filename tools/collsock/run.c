@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "latecomers.h"
 #include "launch_find.h"
 #include "launch_port.h"
 #include "launch_prepare.h"
@@ -327,12 +328,38 @@ static void run_check_loopback(void)
 	close(fd);
 }
 
+/* Returns the number of a signal, or an error after some time if @looks. */
+static int run_await_signal(const sigset_t *blocked, siginfo_t *signal, bool looks)
+{
+	const struct timespec pause = { .tv_nsec = LATECOMERS_EVERY_MS * 1000000 };
+
+	return looks ? sigtimedwait(blocked, signal, &pause) : sigwaitinfo(blocked, signal);
+}
+
+/* The ranks have a terminal in common: that some wait for others is printed once, from here. */
+static void run_until_all_end(struct run *run, const sigset_t *blocked)
+{
+	struct latecomers latecomers = {
+		.id = collsock_group_request(run->group)->id, .ranks = run->ranks
+	};
+	siginfo_t signal;
+	bool looks = true;
+
+	while (run->running) {
+		if (run_await_signal(blocked, &signal, looks) > 0) {
+			run_pass_signal(run, &signal);
+			run_reap(run);
+		}
+		looks = looks && run->running &&
+			latecomers_look(&latecomers, run->socket);
+	}
+}
+
 static int run_all(uint32_t ranks, char **words)
 {
 	struct run run = { .ranks = ranks, .port = run_read_port() };
 	enum collsock_backend backend;
 	sigset_t blocked, usual;
-	siginfo_t signal;
 	uint32_t rank;
 	int error = launch_choose_backend(&backend);
 
@@ -346,12 +373,7 @@ static int run_all(uint32_t ranks, char **words)
 	run_block_signals(&blocked, &usual);
 	for (rank = 0; rank < ranks; rank++)
 		run_start(&run, rank, &usual, words);
-	while (run.running) {
-		if (sigwaitinfo(&blocked, &signal) < 0)
-			continue;
-		run_pass_signal(&run, &signal);
-		run_reap(&run);
-	}
+	run_until_all_end(&run, &blocked);
 	collsock_group_free(run.group);
 	return run.status;
 }
