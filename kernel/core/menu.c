@@ -148,9 +148,10 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 	return 0;
 }
 
-/* Set which vectors of an operation are long, in a group with vectors of up to @max_bytes. */
-static void menu_init_medium(struct coll_menu *menu, u32 operation, u32 max_bytes)
+/* Set which vectors of an operation are long, if the group has vectors of that length. */
+static void menu_init_medium(struct coll_menu *menu, u32 operation, const struct collsock_join *j)
 {
+	u32 max_bytes = coll_operation_moves(operation) ? j->max_result_bytes : j->max_bytes;
 	u32 medium = coll_operation_medium(operation, menu->hosts);
 
 	menu->medium_bytes[operation] = medium < max_bytes ? medium : COLL_NEVER_LONG;
@@ -193,8 +194,8 @@ void coll_menu_scatter(struct coll_menu *menu)
 /**
  * coll_menu_init() - the menu that a request to join describes
  * @menu: out
- * @j: the request, with its @max_bytes filled in; what is meaningless in it makes a menu that
- *	coll_menu_valid() refuses
+ * @j: the request, with its @max_bytes and @max_result_bytes filled in; what is meaningless in it
+ *	makes a menu that coll_menu_valid() refuses
  */
 void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 {
@@ -210,7 +211,7 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
 		if (coll_operation_find(i)) {
-			menu_init_medium(menu, i, j->max_bytes);
+			menu_init_medium(menu, i, j);
 			menu_init_usual(menu, i);
 		}
 }

@@ -397,8 +397,32 @@ TEST(auto_is_a_binary_tree_for_long_broadcasts_and_reduces_of_several_hosts)
 		check_tree(_metadata, n, sends ? 2 : 0,
 			   usual_of(COLLSOCK_BROADCAST, n, 0, n == 9 ? 4097 : 3073));
 	}
-	EXPECT_EQ(3, usual_of(COLLSOCK_ALLGATHER, 3, 0, 2048).degree);
-	EXPECT_EQ(2, usual_of(COLLSOCK_ALLGATHER, 3, 0, 2049).degree);
+}
+
+/* Their vectors may be longer than others: max_bytes is not for them. */
+TEST(auto_has_degree_2_for_long_allgathers_of_three_hosts_whatever_others_may_have)
+{
+	struct collsock_join j = { .hosts = 3, .max_bytes = 1056, .max_result_bytes = 65536 };
+	const struct collsock_post post = { .operation = COLLSOCK_ALLGATHER };
+	struct coll_choice choice;
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &j);
+	EXPECT_TRUE(coll_menu_valid(&menu, &j));
+	ASSERT_EQ(0, choose(&menu, &post, 2048, &choice));
+	EXPECT_EQ(3, choice.degree);
+	ASSERT_EQ(0, choose(&menu, &post, 2049, &choice));
+	EXPECT_EQ(2, choice.degree);
+	ASSERT_EQ(0, choose(&menu, &post, 4096, &choice));
+	EXPECT_EQ(2, choice.degree);
+	EXPECT_TRUE(coll_menu_offers(&menu, &coll_dissemination_allgather, 2));
+	j.max_result_bytes = 2048;
+	coll_menu_init(&menu, &j);
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_dissemination_allgather, 2));
+	/* A reduction is bounded by max_bytes, with a block for each rank, too. */
+	j = (struct collsock_join){ .hosts = 16, .max_bytes = 2048, .max_result_bytes = 65536 };
+	coll_menu_init(&menu, &j);
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
 }
 
 /* A degree of auto alone is reserved where there are vectors for it, and no post may name it. */
