@@ -171,7 +171,7 @@ TEST(posts_may_name_flat_and_mcs_trees_only_if_join_does)
 		{ &named, { COLLSOCK_BROADCAST, COLLSOCK_AUTO, 0, 0, COLLSOCK_BINOMIAL, 0 } },
 		{ &automatic, { COLLSOCK_BARRIER, COLLSOCK_AUTO, 0, 0, COLLSOCK_MCS, 0 } },
 		{ &automatic, { COLLSOCK_BROADCAST, COLLSOCK_AUTO, 0, 0, COLLSOCK_FLAT, 0 } },
-		{ &automatic, { COLLSOCK_REDUCE, COLLSOCK_AUTO, 0, 0, COLLSOCK_KARY, 4 } },
+		{ &automatic, { COLLSOCK_REDUCE, COLLSOCK_AUTO, 0, 0, COLLSOCK_BINOMIAL, 0 } },
 		{ &automatic, { COLLSOCK_BROADCAST, COLLSOCK_FLAT, 0, -EINVAL, 0, 0 } },
 	};
 	u32 i;
@@ -360,24 +360,41 @@ static void check_tree(struct __test_metadata *_metadata, u32 hosts, u8 degree,
 	EXPECT_EQ(degree, choice.degree) TH_LOG("%u hosts", hosts);
 }
 
-TEST(auto_is_a_tree_of_degree_4_for_short_reduces_and_all_but_long_broadcasts)
+static bool is_one_more(u32 hosts)
+{
+	return hosts > 4 && is_power_of_2(hosts - 1);
+}
+
+/* The longest vectors that are not long */
+static u32 medium_reduce(u32 hosts)
+{
+	if (hosts == 8 || hosts == 16)
+		return 4096;
+	return hosts == 4 || hosts == 6 || is_one_more(hosts) ? 1056 : 2048;
+}
+
+static u32 medium_broadcast(u32 hosts)
+{
+	if (hosts == 5 || hosts == 6)
+		return 2048;
+	return hosts >= 7 && hosts <= 20 ? 4096 : 3072;
+}
+
+/* But for four hosts, where a binary tree is as fast or faster. */
+TEST(auto_is_a_binomial_tree_for_reduces_and_one_of_degree_4_for_broadcasts_that_are_not_long)
 {
 	u32 n;
 
 	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
-		bool reduces = small && n != 5 && n != 7 && n != 13 && n != 14 && n != 17;
-		bool sends = small && n != 7 && n != 31;
-		u32 shorter = n <= 4 ? 512 : 128, medium = n == 9 ? 4096 : 3072;
+		u8 sends = n <= COLLSOCK_MAX_KARY_HOSTS && n != 7 ? 4 : 0;
+		u8 reduces = n == 4 ? 2 : 0;
 
-		check_tree(_metadata, n, reduces ? 4 : 0,
-			   usual_of(COLLSOCK_REDUCE, n, 0, shorter));
-		check_tree(_metadata, n, n == 4 ? 2 : 0,
-			   usual_of(COLLSOCK_REDUCE, n, 0, shorter + 1));
-		check_tree(_metadata, n, sends ? 4 : 0,
-			   usual_of(COLLSOCK_BROADCAST, n, 0, 8));
-		check_tree(_metadata, n, sends ? 4 : 0,
-			   usual_of(COLLSOCK_BROADCAST, n, 0, medium));
+		check_tree(_metadata, n, reduces, usual_of(COLLSOCK_REDUCE, n, 0, 8));
+		check_tree(_metadata, n, reduces,
+			   usual_of(COLLSOCK_REDUCE, n, 0, medium_reduce(n)));
+		check_tree(_metadata, n, sends, usual_of(COLLSOCK_BROADCAST, n, 0, 8));
+		check_tree(_metadata, n, sends,
+			   usual_of(COLLSOCK_BROADCAST, n, 0, medium_broadcast(n)));
 	}
 }
 
@@ -388,15 +405,22 @@ TEST(auto_is_a_binary_tree_for_long_broadcasts_and_reduces_of_several_hosts)
 	for (n = 3; n <= COLLSOCK_MAX_HOSTS; n++) {
 		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
 		bool reduces = small && n > 4, sends = small && n != 4 && n != 6;
-		u32 medium = n == 4 ? 1056 : is_power_of_2(n) ? 4096 : 2048;
 
-		check_tree(_metadata, n, n == 4 ? 2 : 0,
-			   usual_of(COLLSOCK_REDUCE, n, 0, medium));
 		check_tree(_metadata, n, reduces ? 2 : 0,
-			   usual_of(COLLSOCK_REDUCE, n, 0, medium + 1));
+			   usual_of(COLLSOCK_REDUCE, n, 0, medium_reduce(n) + 1));
 		check_tree(_metadata, n, sends ? 2 : 0,
-			   usual_of(COLLSOCK_BROADCAST, n, 0, n == 9 ? 4097 : 3073));
+			   usual_of(COLLSOCK_BROADCAST, n, 0, medium_broadcast(n) + 1));
 	}
+}
+
+/* 17, 65 hosts: other degrees for lengths between */
+TEST(a_vector_that_is_not_short_has_the_choice_for_its_length)
+{
+	EXPECT_EQ(2, usual_of(COLLSOCK_ALLREDUCE, 17, 0, 128).degree);
+	EXPECT_EQ(4, usual_of(COLLSOCK_ALLREDUCE, 17, 0, 129).degree);
+	EXPECT_EQ(4, usual_of(COLLSOCK_ALLREDUCE, 17, 0, 1056).degree);
+	EXPECT_EQ(2, usual_of(COLLSOCK_ALLREDUCE, 17, 0, 1057).degree);
+	EXPECT_EQ(COLLSOCK_KARY, usual_of(COLLSOCK_ALLREDUCE, 17, 0, 1057).algorithm);
 }
 
 /* Their vectors may be longer than others: max_bytes is not for them. */
