@@ -60,8 +60,8 @@ static const struct table {
 	  "Latency of a reduce, in us: from the call of the last host until the root has the sum.",
 	  LIST(2, 4, 8, 16, 32), LIST(4, 32, 128), LIST(0), ITERATIONS },
 	{ "algorithms", exp_algorithms,
-	  "Operations with each algorithm and some degrees, those with a root followed by a\n"
-	  "barrier: rounds and messages, work of all CPUs and latency, in us.",
+	  "Operations with each algorithm and some degrees: rounds and messages, work of all CPUs and\n"
+	  "latency, in us. In those with a root, and scans, all hosts call at a time.",
 	  LIST(2, 4, 8, 16, 64, 256, 1024), LIST(0, 1, 16, 128), LIST(0), 20 },
 	{ "skew", exp_skew,
 	  "Processor time of a reduce on one host, in us, its delays subtracted. waiting: what\n"

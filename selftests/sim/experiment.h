@@ -203,6 +203,9 @@ struct exp_settings {
  * @wrong: wrong results, errors, CPUs that did more than possible
  * @checked: correct results
  * @called_ns: when the latest host called, by the lowest bit of the iteration
+ * @met: hosts that wait for the others to call together
+ * @together_ns: when they do
+ * @over_ns: when the latest host has completed an operation
  */
 struct experiment {
 	struct exp_settings	settings;
@@ -214,6 +217,9 @@ struct experiment {
 	u32			wrong;
 	u64			checked;
 	u64			called_ns[2];
+	u32			met;
+	u64			together_ns;
+	u64			over_ns;
 };
 
 /* experiment_cpu.c: a program and its CPU */

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Each operation with each algorithm and some degrees, for a choice between them: rounds and
- * messages, which follow from formulas, work of all CPUs, and latency. An operation with a
- * root, or a scan, is measured with a barrier after it, which is the same for all, so that no
- * host runs ahead.
+ * messages, which follow from formulas, work of all CPUs, and latency.
+ *
+ * In most operations each host waits for all others, so they follow each other at once. Where some
+ * hosts would run ahead, in an operation with a root or a scan, all call at the same time and meet
+ * in a barrier. The latency is from that time until the last host has its result, the work is that
+ * of both less that of the barrier.
  */
+#include "descriptor.h"
 #include "experiment.h"
 #include "formulas.h"
+#include "menu.h"
 
 #define WARM_UP	5
+
+/* Time for what hosts still have to do when the first of them leaves a barrier */
+#define TOGETHER_NS	(200 * NSEC_PER_USEC)
 
 /**
  * struct alg_row - a line of the table
@@ -24,13 +32,65 @@ struct alg_row {
 	double				work_us;
 };
 
-/* ---- the program ---- */
+/* ---- the programs ---- */
 
-static void runs(struct exp_host *h);
+static void in_a_row(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+
+	if (h->iteration == WARM_UP)
+		h->begin_ns = h->x->world.now;
+	if (h->iteration++ < WARM_UP + s->iterations) {
+		exp_operate(h, EXP_POST, false, in_a_row);
+		return;
+	}
+	h->latency_ns = h->x->world.now - h->begin_ns;
+	exp_end(h);
+}
+
+static void together(struct exp_host *h);
+
+static void calls(struct world *w, void *host)
+{
+	exp_compute(host, 0, together);
+}
+
+/* All have completed the operation: none leaves the barrier before. */
+static void has_met(struct exp_host *h)
+{
+	struct experiment *x = h->x;
+	u32 i;
+
+	if (h->iteration > WARM_UP)
+		h->latency_ns += x->over_ns - h->begin_ns;
+	if (!x->met++)
+		x->together_ns = x->world.now + TOGETHER_NS;
+	if (x->met < x->settings.hosts)
+		return;
+	x->met = 0;
+	x->together_ns = max(x->together_ns, x->world.now);
+	for (i = 0; i < x->settings.hosts; i++)
+		world_at(&x->world, x->together_ns, calls, &x->hosts[i]);
+}
 
 static void meets(struct exp_host *h)
 {
-	exp_operate(h, EXP_BARRIER, false, runs);
+	h->x->over_ns = h->x->world.now;
+	exp_operate(h, EXP_BARRIER, false, has_met);
+}
+
+/* Without an algorithm barriers alone */
+static void together(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+
+	h->begin_ns = h->x->together_ns;
+	if (h->iteration++ == WARM_UP + s->iterations)
+		exp_end(h);
+	else if (s->post.algorithm)
+		exp_operate(h, EXP_POST, false, meets);
+	else
+		meets(h);
 }
 
 /* Some hosts do not wait in it. */
@@ -41,36 +101,33 @@ static bool runs_ahead(const struct exp_settings *s)
 	return operation->rooted || operation->prefix;
 }
 
-static void runs(struct exp_host *h)
+static void measure(const struct exp_settings *settings, struct alg_row *row)
 {
-	const struct exp_settings *s = &h->x->settings;
-
-	if (h->iteration == WARM_UP)
-		h->begin_ns = h->x->world.now;
-	if (h->iteration++ < WARM_UP + s->iterations) {
-		exp_operate(h, EXP_POST, false,
-			    runs_ahead(s) ? meets : runs);
-		return;
-	}
-	h->latency_ns = h->x->world.now - h->begin_ns;
-	exp_end(h);
-}
-
-static void measure(struct exp_settings *s, struct alg_row *row)
-{
+	struct exp_settings s = *settings;
 	struct experiment x;
 	u32 i;
 
-	s->post.algorithm = row->a->algorithm;
-	s->post.degree = row->degree;
-	exp_run(&x, s, runs);
-	for (i = 0; i < s->hosts; i++)
+	s.post.algorithm = row->a ? row->a->algorithm : COLLSOCK_AUTO;
+	s.post.degree = row->degree;
+	exp_run(&x, &s, runs_ahead(&s) ? together : in_a_row);
+	for (i = 0; i < s.hosts; i++)
 		row->us += (double)x.hosts[i].latency_ns / NSEC_PER_USEC;
-	row->us /= (double)s->iterations * s->hosts;
-	row->work_us = exp_worked(&x) / (WARM_UP + s->iterations) / (double)NSEC_PER_USEC;
+	row->us /= (double)s.iterations * s.hosts;
+	row->work_us = exp_worked(&x) / (WARM_UP + s.iterations) / (double)NSEC_PER_USEC;
 	if (x.wrong)
 		row->us = 0;
 	exp_free(&x);
+}
+
+/* The work of the barriers that separate operations */
+static double measure_barriers(const struct exp_settings *s)
+{
+	struct alg_row none = {};
+
+	if (!runs_ahead(s))
+		return 0;
+	measure(s, &none);
+	return none.work_us;
 }
 
 /* ---- the table ---- */
@@ -82,24 +139,33 @@ static const char *operation_name(u32 operation)
 	return names[operation];
 }
 
-static enum coll_length length_of(const struct exp_settings *s)
+/* What COLLSOCK_AUTO means in a group that names nothing and has vectors of this length */
+static struct coll_choice automatic(const struct exp_settings *s)
 {
-	u32 medium = coll_operation_medium(s->post.operation, s->hosts);
+	const struct collsock_post post = { .operation = s->post.operation };
 	u32 bytes = s->doubles * sizeof(double);
+	struct collsock_join join = {
+		.size = sizeof(join), .hosts = s->hosts, .ranks = s->hosts,
+	};
+	struct coll_choice choice = {};
+	struct coll_menu menu;
 
-	if (bytes <= coll_operation_short(s->hosts))
-		return COLL_SHORT;
-	return bytes <= medium ? COLL_MEDIUM : COLL_LONG;
+	if (coll_operation_moves(post.operation))
+		join.max_result_bytes = bytes;
+	else
+		join.max_bytes = bytes;
+	if (!coll_descriptor_normalise(&join)) {
+		coll_menu_init(&menu, &join);
+		coll_menu_search(&menu, &post, bytes, &choice);
+	}
+	return choice;
 }
 
-/* Is it what COLLSOCK_AUTO means? */
 static bool is_automatic(const struct exp_settings *s, const struct alg_row *row)
 {
-	struct coll_choice choice =
-		coll_operations[s->post.operation].choose(s->hosts, 0, length_of(s));
+	struct coll_choice choice = automatic(s);
 
-	return row->a->algorithm == choice.algorithm &&
-	       row->degree == (choice.degree ?: coll_algorithm_usual_degree(row->a, s->hosts));
+	return row->a->algorithm == choice.algorithm && row->degree == choice.degree;
 }
 
 /* Lengths of vectors of blocks are those of all blocks. */
@@ -108,6 +174,7 @@ static bool set_bytes(struct exp_settings *s, u32 bytes)
 	const struct coll_operation *operation = &coll_operations[s->post.operation];
 	u32 elements = bytes / sizeof(double);
 
+	s->doubles = 0;
 	if (!operation->typed)
 		return !bytes;
 	s->post.count = operation->blocks ? elements / s->hosts : elements;
@@ -160,10 +227,11 @@ static bool is_tried(const struct coll_algorithm *a, u32 hosts, u32 degree)
 
 #define MOST_ROWS 256
 
-static bool one_size(struct exp_settings *s)
+static bool one_size(const struct exp_settings *s)
 {
 	struct alg_row rows[MOST_ROWS];
 	u32 scheduled = coll_operation_scheduled(s->post.operation), i, degree, count = 0;
+	double barriers_us = measure_barriers(s);
 
 	for (i = 0; i < coll_registry_count; i++) {
 		const struct coll_algorithm *a = coll_registry[i];
@@ -174,7 +242,8 @@ static bool one_size(struct exp_settings *s)
 			    !is_tried(a, s->hosts, degree))
 				continue;
 			rows[count] = (struct alg_row){ .a = a, .degree = degree };
-			measure(s, &rows[count++]);
+			measure(s, &rows[count]);
+			rows[count++].work_us -= barriers_us;
 		}
 	}
 	return print_rows(s, rows, count);
