@@ -12,6 +12,7 @@ TREE = HERE.parent.parent
 PAPERS = TREE / "selftests/papers"
 PAGE = TREE / "Documentation/papers.md"
 COMMITTED = TREE / "Documentation/papers"
+WORK = COMMITTED / "choices-work.csv"  # by bench algorithms --csv
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(HERE.parent), str(PAPERS)]
 import experiments  # noqa: E402
@@ -31,7 +32,19 @@ def test_every_experiment_has_committed_figures():
         assert found.rows, experiment.name
     known = {f"{experiment.name}.csv" for experiment in experiments.ALL}
     there = {path.name for path in COMMITTED.glob("*.csv")}
-    assert there == known, there ^ known
+    assert there - {WORK.name} == known, there ^ known
+
+
+def test_the_work_of_algorithms_is_that_of_rows_of_the_model():
+    if not WORK.exists():
+        return
+    choices = next(one for one in experiments.ALL if one.name == "choices")
+    found = table.read(WORK, choices.keys)
+    assert found.columns[:choices.keys] == choices.columns[:choices.keys], found.columns
+    others = found.rows.keys() - committed(choices).rows.keys()
+    # Of a degree above the number of hosts the model has one only
+    others = {key for key in others if int(key[3]) < 2 * int(key[4])}
+    assert not others, others
 
 
 def test_every_plot_is_that_of_the_committed_figures():

@@ -83,6 +83,10 @@ def plot_algorithms(table, folder):
                        for name, degree in shown])
 
 
+def plot_nothing(table, folder):
+    """The table is to be looked up."""
+
+
 def plot_ranks(table, folder):
     plots.lines(folder / "ranks.svg", "Barrier with several ranks of each host (test machine)",
                 "ranks of a host", "thousands of instructions, all hosts",
@@ -182,6 +186,9 @@ ALL = (
     Experiment("algorithms", "001", "model", "barriers by algorithm, degree and hosts",
                ("algorithm", "degree", "hosts", "rounds", "messages", "work_us", "us"), 3, EXACT,
                model.algorithms, plot_algorithms),
+    Experiment("choices", "001", "model", "operations by algorithm, degree, bytes and hosts",
+               ("operation", "bytes", "algorithm", "degree", "hosts", "rounds", "messages",
+                "work_us", "us", "auto"), 5, EXACT, model.choices, plot_nothing),
     Experiment("ranks", "001", "machine", "a second and third rank of each host",
                ("hosts", "ranks", "thousands"), 2, COUNTED, machine.ranks, plot_ranks),
     Experiment("skew", "002", "model", "processor time of a reduce when hosts are late",

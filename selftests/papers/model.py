@@ -71,6 +71,28 @@ def algorithms():
         yield " ".join(name), degree, hosts, rounds, messages, work, time
 
 
+# The names that programs and requests use, by the beginning of those that the simulator prints
+NAMES = {"recursive multiplying": "exchange", "recursive halving": "halving", "k-ary": "kary",
+         "MCS": "mcs", "Hillis-Steele": "hillis-steele"}
+
+
+def choices_of(rows):
+    """Each operation by each algorithm and some degrees; the last figure: is it what auto means?"""
+    for row in rows:
+        automatic = row[-1] == "auto"
+        operation, hosts, size, *name, degree, rounds, messages, work, time, _ = \
+            row[:-1] if automatic else row
+        printed = " ".join(name)
+        short = next((NAMES[begin] for begin in NAMES if printed.startswith(begin)), name[0])
+        yield operation, size, short, degree, hosts, rounds, messages, work, time, int(automatic)
+
+
+def choices():
+    """Longer ones of as many hosts as there are in the test machine."""
+    return choices_of(run("algorithms") +
+                      run("algorithms", "--hosts", "2,4,8,16", "--doubles", "1024"))
+
+
 def skew():
     for hosts, doubles, late, _, ours, sleeping, polling, waiting, factor, alone, _ in run("skew"):
         yield doubles, late, hosts, ours, sleeping, polling, waiting, factor, alone

@@ -10,7 +10,13 @@ import subprocess
 import sys
 
 SELFTESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SELFTESTS / "papers"))
+import model  # noqa: E402
+import table as tables  # noqa: E402
+
 COMMITTED = SELFTESTS / "bench/committed.json"
+CHOICES = SELFTESTS.parent / "Documentation/papers/choices.csv"
 SMALL = "--iterations", "300"
 # The goal is twice the paper's 5.1; the host-based work is the counted one, or less
 FACTOR, COUNTED = 10, 0.04
@@ -233,6 +239,20 @@ def check_algorithms():
     check("each exception is one", not stale, sorted(stale))
 
 
+def check_table():
+    hosts, most_bytes = ("2", "4", "8", "16"), 1024
+    done = run("algorithms", "--hosts", ",".join(hosts))
+    committed = tables.read(CHOICES, 5)
+    some = tables.Table(committed.columns, 5,
+                        [(*key, *figures) for key, figures in committed.rows.items()
+                         if key[4] in hosts and int(key[1]) <= most_bytes])
+    anew = tables.Table(committed.columns, 5, model.choices_of(
+        row for row in model.rows_of(done.stdout) if int(row[2]) <= most_bytes))
+    differences = list(some.differences(anew, 0))
+    check("papers/choices.csv is what the experiment prints", len(some.rows) > 200 and
+          not differences, len(some.rows), differences)
+
+
 # ---- what was counted ----
 
 def check_counts():
@@ -268,6 +288,7 @@ def main():
     check_first()
     check_multicast()
     check_algorithms()
+    check_table()
     check_counts()
     print(f"1..{tests}")
     return 1 if failed else 0
