@@ -232,6 +232,7 @@ static noinline void peer_hold(struct coll_peer *peer, struct coll_message *m, u
 		peer->group->stats.no_credit++;
 	else
 		peer->group->stats.paced++;
+	coll_work_do(peer->group, COLL_WORK_HELD);
 	peer->group->peers.held++;
 	peer->held++;
 	m->first = 0;

@@ -34,6 +34,7 @@
 #define COLL_WORK_BYTE		1	/* that is copied */
 #define COLL_WORK_LANE		300	/* that begins or is resumed */
 #define COLL_WORK_EMPTY		180	/* a message with nothing in it, which is left out */
+#define COLL_WORK_HELD		500	/* a message that is not sent yet */
 #define COLL_WORK_FORGET	80	/* a message that is forgotten, or a lane */
 #define COLL_WORK_LOOK		4	/* at a message, in a loop over many */
 #define COLL_WORK_CHECK		50	/* whether a message is late */

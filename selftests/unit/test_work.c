@@ -95,6 +95,32 @@ TEST_F(net, a_post_sends_a_limited_number_of_packets)
 #define FIRST_SENDS		(COLLSOCK_MAX_EXCHANGE_DEGREE - 1)
 
 /* A block is 21 of 1,365 segments long: the others have nothing of it. */
+/* The children are too far away to acknowledge anything. */
+TEST_F(net, an_event_holds_back_a_limited_number_of_messages)
+{
+	struct collsock_post post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, 1);
+	struct unit_network *n = &self->n;
+	struct coll_group *g;
+	u32 held;
+
+	unit_network_init(n, 17, 1);
+	n->join.degree = 16;
+	n->join.window = COLLSOCK_MAX_WINDOW;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	g = unit_group(n, 0);
+	n->world.link.delay_ns = 1000 * SECOND;
+	delay_turns(n, 1000 * SECOND);
+	while (coll_group_writable(g, 0))
+		ASSERT_EQ(0, unit_post(n, 0, &post, doubles));
+	g->work.most = 4 * COLL_WORK_HELD;
+	do {
+		held = g->peers.held;
+		coll_group_run(g, n->world.now);
+		ASSERT_GE(4, g->peers.held - held);
+	} while (coll_work_waits(g));
+	EXPECT_LT(8, g->peers.held);
+}
+
 TEST_F(net, an_event_leaves_out_a_limited_number_of_messages_with_nothing_in_them)
 {
 	struct collsock_post post = of_doubles(COLLSOCK_ALLGATHER, COLLSOCK_AUTO,
