@@ -19,7 +19,7 @@
 #define LATE_NS 100000000L
 #define SHORTEST_NAP_NS 50000UL
 #define LOSING_CALLS 4	/* then spinning pauses */
-#define PAUSE 256	/* for so many waits, whatever the number of their requests */
+#define PAUSE 256	/* waits, each of any number of requests */
 #define PAUSED_WAITS 5	/* of 60 requests each */
 
 static __typeof__(stand_in_fail) *set_fault;
