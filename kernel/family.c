@@ -6,6 +6,7 @@
 #include "family.h"
 #include "instance.h"
 #include "io.h"
+#include "netns.h"
 #include "page.h"
 #include "socket.h"
 #include "sockopt.h"
@@ -54,7 +55,11 @@ static int family_getname(struct socket *sock, struct sockaddr *address, int pee
 
 	if (peer)
 		return -EOPNOTSUPP;
-	*name = (struct sockaddr_collsock) { .family = family, .rank = COLLSOCK_NO_RANK };
+	*name = (struct sockaddr_collsock) {
+		.family	= family,
+		.port	= coll_bearer_port(&coll_net_of(sock_net(&csk->sk))->bearers),
+		.rank	= COLLSOCK_NO_RANK,
+	};
 	gi = coll_sock_instance(csk);
 	if (gi) {
 		name->rank = gi->group.ranks.local[csk->local].rank;

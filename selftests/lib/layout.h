@@ -113,7 +113,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_wait, cookie, 24),
 	SIZE(struct sockaddr_collsock, 16),
 	FIELD(struct sockaddr_collsock, family, 0),
-	FIELD(struct sockaddr_collsock, reserved, 2),
+	FIELD(struct sockaddr_collsock, port, 2),
 	FIELD(struct sockaddr_collsock, rank, 4),
 	FIELD(struct sockaddr_collsock, id, 8),
 	SIZE(struct collsock_self, 72),

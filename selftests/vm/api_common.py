@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Common code of the scenarios of the socket interface."""
 
+import ctypes
 import os
 
-from collsock_test import Group, equal, integers, post_bytes
+from collsock_test import NAME, Group, equal, integers, libc, post_bytes
 
 
 def two(**fields):
@@ -16,6 +17,14 @@ def unchanged_log(log):
 
 def post_of_three(**fields):
     return post_bytes(integers(1, 2, 3), **fields) + integers(1, 2, 3)
+
+
+def sockname(rank):
+    """Python's own getsockname() gives addresses of families that it knows."""
+    name, length = ctypes.create_string_buffer(64), ctypes.c_uint32(64)
+    equal("getsockname", libc.getsockname(rank.fileno(), name, ctypes.byref(length)), 0)
+    equal("its length", length.value, NAME.size)
+    return NAME.read(name.raw[:NAME.size])
 
 
 def nonblocking(rank):

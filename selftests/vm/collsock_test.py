@@ -107,7 +107,7 @@ SELF_ALL = Layout("8I2H3I2Q2I", "size rank ranks host hosts local locals max_byt
                   "reserved")
 FEATURES_ALL = Layout("II6Q", "size completion_bytes operations types operators algorithms "
                       "features macs")
-NAME = Layout("HHIQ", "family zero rank id")
+NAME = Layout("HHIQ", "family port rank id")
 
 
 def counters(which):

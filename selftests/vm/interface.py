@@ -4,19 +4,18 @@
 # suites: check debug soak
 """Extensible structures of the socket interface: older and newer callers, and queries."""
 
-import ctypes
 import errno
 import fcntl
 import socket
 import struct
 
-from api_common import nonblocking, post_of_three, two, unchanged_log
+from api_common import nonblocking, post_of_three, sockname, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BFLOAT16, BINOMIAL, COMPLETION, COMPLETION_BYTES, DEVICES,
     DISSEMINATION, EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HALVING, JOIN, JOIN_HEAD, KARY,
-    MAC_NH_SIPHASH, MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK,
-    POST, RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor,
-    Group, KernelLog, Memory, Rank, barrier, equal, eventually, integers, libc, main, on, rank_on,
+    MAC_NH_SIPHASH, MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NO_RANK,
+    PORT, POST, RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor,
+    Group, KernelLog, Memory, Rank, barrier, equal, eventually, integers, main, on, rank_on,
     refused, test, wait_bytes)
 from ethernet_common import collsock, pair_of_namespaces, pair_of_ranks
 from interface_common import grown, run_parts
@@ -230,26 +229,18 @@ def self_reports_rank_and_limits():
 @test
 def getsockname_reports_group_and_rank():
     rank, number = rank_on(2), 0xfedcba9876543210
-    equal("before it has joined", vars(NAME.read(sockname(rank))),
-          {"family": AF_COLLSOCK, "zero": 0, "rank": NO_RANK, "id": 0})
+    equal("before it has joined", vars(sockname(rank)),
+          {"family": AF_COLLSOCK, "port": PORT, "rank": NO_RANK, "id": 0})
     other = rank_on(1)
     descriptor = Descriptor([1, 2], id=number)
     other.join(descriptor, 0)
     rank.join(descriptor, 1)
-    equal("afterwards", vars(NAME.read(sockname(rank))),
-          {"family": AF_COLLSOCK, "zero": 0, "rank": 1, "id": number})
+    equal("afterwards", vars(sockname(rank)),
+          {"family": AF_COLLSOCK, "port": PORT, "rank": 1, "id": number})
     copy = socket.socket(fileno=rank.dup().detach())
     equal("what Python finds out", (copy.family, copy.type),
           (AF_COLLSOCK, socket.SOCK_SEQPACKET))
     copy.close()
-
-
-def sockname(rank):
-    """Python's own getsockname() gives addresses of families that it knows."""
-    name, length = ctypes.create_string_buffer(64), ctypes.c_uint32(64)
-    equal("getsockname", libc.getsockname(rank.fileno(), name, ctypes.byref(length)), 0)
-    equal("its length", length.value, NAME.size)
-    return name.raw[:NAME.size]
 
 
 @test

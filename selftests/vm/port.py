@@ -11,6 +11,7 @@ import os
 import socket
 import subprocess
 
+from api_common import sockname
 from collsock_netlink import Netlink, NetlinkError
 from collsock_test import (
     MODULE, PORT, Child, Descriptor, Failed, KernelLog, Rank, clean_up, command, equal,
@@ -149,6 +150,7 @@ def another_number_opens_another_port_when_there_is_no_group():
             nobody_can_take(None, 7700)
             anybody_can_take(None)
             rank = Rank()
+            equal("getsockname() gives port", sockname(rank).port, 7700)
             descriptor = Descriptor(["127.0.0.1"], liveness_ms=LIVENESS_MS)
             refused(errno.EADDRNOTAVAIL, "a member with the old port", rank.join, descriptor, 0)
             descriptor.members = [member("127.0.0.1", port=7700)]

@@ -358,13 +358,13 @@ struct collsock_page {
 /**
  * struct sockaddr_collsock - getsockname()
  * @family: number of the socket family
- * @reserved: 0
+ * @port: UDP port of groups in its network namespace
  * @rank: of this socket, COLLSOCK_NO_RANK before it has joined
  * @id: number of its group, 0 before it has joined
  */
 struct sockaddr_collsock {
 	__kernel_sa_family_t	family;
-	__u16			reserved;
+	__u16			port;
 	__u32			rank;
 	__u64			id;
 };
