@@ -139,7 +139,7 @@ enum collsock_bearer {
  * @bearer: enum collsock_bearer; with a multicast address COLLSOCK_BEARER_AUTO is UDP
  * @family: AF_INET or AF_INET6, of @network and of the hosts' addresses; 0: IPv4 where all hosts
  *	have it, and @prefix is 0
- * @port: UDP port, or with COLLSOCK_BEARER_ETHERNET its EtherType; 0: the usual one, or for
+ * @port: UDP port, or with COLLSOCK_BEARER_ETHERNET its EtherType; 0: that of the module, or for
  *	collsock_join_env() the UDP port of the environment's COLLSOCK_PORT, if that is set
  * @window: this and all that follow are as in struct collsock_join
  * @segment_bytes: but 0 means as many as the smallest MTU allows that a rank knows

@@ -265,7 +265,6 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->after = DEFAULT_AFTER;
 	s->max_bytes = DEFAULT_MAX_BYTES;
 	s->window = DEFAULT_WINDOW;
-	s->port = COLLSOCK_PORT;
 	s->spin_us = CM_SPIN_AUTO;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (settings_read_number(&numbers[i], error, bytes))

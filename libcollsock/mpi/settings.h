@@ -28,7 +28,7 @@ enum cm_mode {
  * @max_bytes: largest payload of a call that is taken
  * @window: operations under way at once
  * @liveness_ms: silence after which a host counts as dead
- * @port: UDP port of all hosts
+ * @port: UDP port of all hosts; 0: that of the module
  * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
  * @algorithm: enum collsock_algorithm, by operation number, as in JOIN
  * @degree: of all algorithms; 0: the usual one of each

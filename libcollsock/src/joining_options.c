@@ -84,7 +84,7 @@ int joining_options_complete(struct collsock_options *o, const struct collsock_o
 	if (!o->max_bytes)
 		o->max_bytes = COLLSOCK_DEFAULT_MAX_BYTES;
 	if (!o->port && o->bearer != COLLSOCK_BEARER_ETHERNET)
-		o->port = COLLSOCK_PORT;
+		o->port = backend == COLLSOCK_BACKEND_USER ? COLLSOCK_PORT : socket_port();
 	joining_options_set_multicast(o, o->multicast);
 	return err;
 }

@@ -117,6 +117,20 @@ int socket_open(struct collsock **opened, unsigned int flags, enum collsock_back
 	return 0;
 }
 
+__u16 socket_port(void)
+{
+	struct sockaddr_collsock name = { .port = 0 };
+	socklen_t bytes = sizeof(name);
+	struct collsock *s;
+
+	if (socket_open(&s, 0, COLLSOCK_BACKEND_KERNEL))
+		return COLLSOCK_PORT;
+	if (getsockname(s->fd, (struct sockaddr *)&name, &bytes))
+		name.port = 0;
+	collsock_close(s);
+	return name.port ? name.port : COLLSOCK_PORT;
+}
+
 COLLSOCK_PUBLIC int collsock_open_backend(struct collsock **opened, unsigned int flags,
 					  enum collsock_backend wanted)
 {

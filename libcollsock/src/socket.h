@@ -14,4 +14,7 @@ int socket_choose_backend(enum collsock_backend wanted, enum collsock_backend *c
 /* collsock_open() with this backend. COLLSOCK_BACKEND_AUTO: the kernel's where there is one */
 int socket_open(struct collsock **opened, unsigned int flags, enum collsock_backend backend);
 
+/* The UDP port of groups in this network namespace, if it has the module, else COLLSOCK_PORT */
+__u16 socket_port(void);
+
 #endif

@@ -100,7 +100,7 @@ TEST_F(settings, defaults)
 	EXPECT_EQ(60000, self->got.liveness_ms);
 	EXPECT_EQ(CM_SPIN_AUTO, self->got.spin_us);
 	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
-	EXPECT_EQ(COLLSOCK_PORT, self->got.port);
+	EXPECT_EQ(0, self->got.port);
 	EXPECT_EQ(1024, self->got.max_bytes);
 	EXPECT_EQ(0, self->got.network_family);
 }

@@ -324,7 +324,7 @@ def is_found_on_the_port():
     problem = only(problems(findings(4, status=PROBLEMS)))
     equal("check", problem["check"], "port")
     contains("finding", problem["finding"], f"port {PORT}", f"pid {os.getpid()}")
-    contains("advice", problem["advice"], "collsock set port NUMBER", "COLLSOCK_PORT=NUMBER")
+    contains("advice", problem["advice"], "collsock set port NUMBER, on all hosts")
 
 
 @test

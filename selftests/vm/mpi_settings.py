@@ -168,6 +168,7 @@ if IN_SOAK:
             status, said = run("COLLSOCK_MPI=require", f"COLLSOCK_MPI_PORT={port}")
             equal(f"well with {port}", status == 0, well)
             equal("it says", f"do not use UDP port {PORT}" in said, not well)
+        equal("without the setting", run("COLLSOCK_MPI=require")[0], 0)
 
 
 main(TIME_LIMIT + 10)

@@ -170,11 +170,11 @@ change_port() {
 	done
 }
 
-# The command finds the port. The library is told, and can be told a wrong one.
+# The library asks the module, and can be told a wrong port.
 on_another_port() {
 	status 0 onhost h1 collsock run --local 3 collsock barrier &&
 		status 0 three collsock barrier && run_on_three_hosts &&
-		COLLSOCK_PORT=7700 python_ranks_of_three_hosts &&
+		python_ranks_of_three_hosts &&
 		status 0 three collsock barrier --port 7700 &&
 		status 1 three collsock barrier --port 7607 &&
 		saying "groups there do not use UDP port 7607" 3 "$work/log"

@@ -13,7 +13,6 @@
 #include "collective.h"
 #include "command.h"
 #include "start.h"
-#include "start_port.h"
 
 #define TEXT_BYTES	512
 #define TIMED_OUT	124	/* exit status, as of timeout(1) */
@@ -68,7 +67,6 @@ static struct collsock *collective_join(const struct start *start)
 	options.timeout_ms = collective_first_packets_ms(start->timeout_s);
 	options.text = text;
 	options.text_bytes = sizeof(text);
-	start_port();
 	error = collsock_join_env(&socket, &options);
 	if (!error)
 		return socket;

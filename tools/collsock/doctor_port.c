@@ -9,7 +9,7 @@
 #include "userspace.h"
 
 #define PORT_TAKEN_ADVICE \
-	"end it, then collsock set hold_port 1; or collsock set port NUMBER, on all hosts, and COLLSOCK_PORT=NUMBER for ranks that collsock run does not start (MPI: COLLSOCK_MPI_PORT)"
+	"end it, then collsock set hold_port 1; or collsock set port NUMBER, on all hosts"
 
 static void port_say_taken(struct doctor *d, const struct port_holder *holder)
 {

@@ -20,8 +20,8 @@
 #include "port.h"
 #include "program.h"
 #include "run.h"
+#include "socket.h"
 #include "start.h"
-#include "start_port.h"
 #include "user_port.h"
 #include "user_udp.h"
 
@@ -101,7 +101,7 @@ static int run_rank(char **words)
  * struct run - the ranks
  * @group: of them
  * @ranks: number of them
- * @port: UDP port of those with the kernel; 0: the default
+ * @port: UDP port of those with the kernel
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
  * @pid: of each
@@ -140,7 +140,7 @@ static __u16 run_read_port(void)
 
 	if (launch_port(&options, text, sizeof(text)))
 		errx(RUN_FAILED, "%s", text);
-	return options.port;
+	return options.port ? options.port : socket_port();
 }
 
 /* In user space each rank has a port of its own. Returns its port. */
@@ -385,6 +385,5 @@ int run_command(int argc, char **argv)
 
 	if (!*words)
 		errx(RUN_FAILED, "run: which program? collsock run [OPTIONS] -- PROGRAM [WORD...]");
-	start_port();
 	return start.local ? run_all(start.local, words) : run_rank(words);
 }

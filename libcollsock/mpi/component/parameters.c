@@ -39,7 +39,7 @@ static const char *const parameters_help[CM_SETTINGS] = {
 	[CM_SETTING_WINDOW] =
 		"Operations of a communicator that may be under way at once",
 	[CM_SETTING_PORT] =
-		"UDP port of collective sockets on all hosts",
+		"UDP port of collective sockets on all hosts; by default the module's",
 	[CM_SETTING_LIVENESS] =
 		"Seconds of silence after which a host counts as dead",
 	[CM_SETTING_SPIN] =
