@@ -83,7 +83,7 @@ static int allgather_build(struct coll_schedule *s, const struct coll_shape *sha
 	return err;
 }
 
-const struct coll_algorithm coll_dissemination_allgather = {
+const struct coll_algorithm coll_allgather_dissemination = {
 	.name		= "dissemination of blocks",
 	.operation	= COLLSOCK_ALLGATHER,
 	.algorithm	= COLLSOCK_DISSEMINATION,

@@ -28,7 +28,7 @@
 	LINE(BROADCAST,	FLAT,			coll_flat_broadcast)		\
 	LINE(BARRIER,	MCS,			coll_mcs_barrier)		\
 	LINE(ALLREDUCE,	MCS,			coll_mcs_allreduce)		\
-	LINE(ALLGATHER,	DISSEMINATION,		coll_dissemination_allgather)	\
+	LINE(ALLGATHER,	DISSEMINATION,		coll_allgather_dissemination)	\
 	LINE(GATHER,	BINOMIAL,		coll_binomial_gather)		\
 	LINE(SCATTER,	BINOMIAL,		coll_binomial_scatter)		\
 	LINE(SCAN,	HILLIS_STEELE,		coll_hillis_steele_scan)	\

@@ -400,7 +400,7 @@ static inline struct coll_op *group_store(struct coll_group *g, struct coll_peer
 		return NULL;
 	}
 	if (op->state >= COLL_OP_ABORTED || !coll_engine_store(op, edge, body)) {
-		coll_peer_repeat(peer, body, now);
+		coll_peer_acknowledge_again(peer, body, now);
 		return NULL;
 	}
 	g->stats.messages_received++;
@@ -420,7 +420,7 @@ static inline struct coll_op *group_accept_message(struct coll_group *g, struct 
 	if (likely(ahead >= 0 && ahead < (s64)g->window.size))
 		return group_store(g, peer, body, now);
 	if (ahead < 0) {
-		coll_peer_repeat(peer, body, now);
+		coll_peer_acknowledge_again(peer, body, now);
 		coll_failure_recall(g, peer, body, now);
 	} else {
 		coll_peer_refuse(peer, body, now);
@@ -442,7 +442,7 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 static void group_answer(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	if (body->number < COLL_NUMBER_TIMEWAIT)
-		coll_peer_repeat(peer, body, now);
+		coll_peer_acknowledge_again(peer, body, now);
 }
 
 /* Handle a packet that is not a message. */

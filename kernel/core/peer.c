@@ -133,7 +133,7 @@ static __always_inline void peer_transmit(struct coll_peer *peer, struct coll_me
 }
 
 /* A message is sent again, and does not count as lost any more. */
-static noinline void peer_repeat(struct coll_peer *peer, struct coll_message *m, u64 now)
+static noinline void peer_send_again(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	coll_congestion_recovered(peer, m);
 	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
@@ -267,7 +267,7 @@ static void peer_unhold(struct coll_peer *peer, struct coll_message *m)
 }
 
 /* Send a message that was held. */
-static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now)
+static void peer_send_held(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	peer_unhold(peer, m);
 	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
@@ -293,7 +293,7 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 			coll_work_leave(peer->group, COLL_WORK_PEERS);
 			break;
 		}
-		peer_release(peer, m, now);
+		peer_send_held(peer, m, now);
 	}
 }
 
@@ -317,7 +317,7 @@ static void peer_repair(struct coll_peer *peer, u32 most, u64 now)
 			coll_deadline_peer(peer, now);
 			break;
 		}
-		peer_repeat(peer, m, now);
+		peer_send_again(peer, m, now);
 		most--;
 	}
 }
@@ -505,10 +505,10 @@ void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 }
 
 /* Send one of several messages again; if the event has done what it may, its time-out does. */
-static void peer_repeat_more(struct coll_peer *peer, struct coll_message *m, u64 now)
+static void peer_send_more_again(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	if (coll_work_may_send(peer->group))
-		peer_repeat(peer, m, now);
+		peer_send_again(peer, m, now);
 	else
 		coll_deadline_peer(peer, now);
 }
@@ -526,7 +526,7 @@ void coll_peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 	peer->send.forced = false;
 	list_for_each_entry(m, &peer->send.sent, link)
 		if (peer_is_operation(m) && coll_after(m->head->number, before))
-			peer_repeat_more(peer, m, now);
+			peer_send_more_again(peer, m, now);
 }
 
 /**
@@ -545,7 +545,7 @@ void coll_peer_send_again(struct coll_peer *peer, bool notice, u64 now)
 		if (!notice && now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
 		m->tries = 1;
-		peer_repeat_more(peer, m, now);
+		peer_send_more_again(peer, m, now);
 	}
 }
 
@@ -570,7 +570,7 @@ void coll_peer_drop_repeated(struct coll_peer *peer, const struct coll_body *bod
 }
 
 /**
- * coll_peer_repeat() - acknowledge a message that this host has, or does not need any more
+ * coll_peer_acknowledge_again() - acknowledge a message that this host has or no longer needs
  * @peer: its sender
  * @body: the message, or a goodbye
  * @now: time in ns
@@ -578,7 +578,7 @@ void coll_peer_drop_repeated(struct coll_peer *peer, const struct coll_body *bod
  * It does not count among the messages that are acknowledged before the delay is over:
  * however many come, one acknowledgment leaves in each delay.
  */
-void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now)
+void coll_peer_acknowledge_again(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	struct coll_group *g = peer->group;
 
@@ -670,7 +670,7 @@ static void peer_late(struct coll_peer *peer, struct coll_message *m, u64 now)
 	if (peer_is_operation(m) || !peer->conn.incarnation)
 		coll_congestion_timed_out(peer, m);
 	else
-		peer_repeat(peer, m, now);
+		peer_send_again(peer, m, now);
 }
 
 static void peer_find_late(struct coll_peer *peer, u64 now)
@@ -716,7 +716,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
 		m = coll_held_first(&peer->send.held);
 		peer->send.forced |= peer_beyond_credit(peer, m);
-		peer_release(peer, m, now);
+		peer_send_held(peer, m, now);
 	}
 	/* Last, so that something is sent in each event, however little it may do. */
 	coll_work_do(peer->group, checks * COLL_WORK_CHECK);

@@ -147,7 +147,7 @@ static inline void coll_peer_accept(struct coll_peer *peer, const struct coll_bo
 	}
 }
 
-void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now);
+void coll_peer_acknowledge_again(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_send_ack(struct coll_peer *peer, u64 now);
 

@@ -439,10 +439,10 @@ TEST(auto_has_degree_2_for_long_allgathers_of_three_hosts_whatever_others_may_ha
 	EXPECT_EQ(2, choice.degree);
 	ASSERT_EQ(0, choose(&menu, &post, 4096, &choice));
 	EXPECT_EQ(2, choice.degree);
-	EXPECT_TRUE(coll_menu_offers(&menu, &coll_dissemination_allgather, 2));
+	EXPECT_TRUE(coll_menu_offers(&menu, &coll_allgather_dissemination, 2));
 	j.max_result_bytes = 2048;
 	coll_menu_init(&menu, &j);
-	EXPECT_FALSE(coll_menu_offers(&menu, &coll_dissemination_allgather, 2));
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_allgather_dissemination, 2));
 	/* A reduction is bounded by max_bytes, with a block for each rank, too. */
 	j = (struct collsock_join){ .hosts = 16, .max_bytes = 2048, .max_result_bytes = 65536 };
 	coll_menu_init(&menu, &j);

@@ -438,7 +438,7 @@ static int build_barrier_promises_nothing(struct coll_schedule *s,
 
 static int build_allgather(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return coll_dissemination_allgather.build(s, shape);
+	return coll_allgather_dissemination.build(s, shape);
 }
 
 static int build_gather(struct coll_schedule *s, const struct coll_shape *shape)
@@ -454,7 +454,7 @@ static int build_scatter(struct coll_schedule *s, const struct coll_shape *shape
 /* In the last round all send as many blocks as they have. */
 static int build_allgather_too_much(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_allgather.build(s, shape);
+	int err = coll_allgather_dissemination.build(s, shape);
 	struct coll_edge *last = &s->send[s->sends - 1], *to = &s->fold[s->folds - 1];
 
 	last->first_block = (shape->self + 1) % shape->hosts;
@@ -467,7 +467,7 @@ static int build_allgather_too_much(struct coll_schedule *s, const struct coll_s
 /* Blocks that begin with the sender's, not those that end with it. */
 static int build_allgather_not_held(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_allgather.build(s, shape);
+	int err = coll_allgather_dissemination.build(s, shape);
 	u32 i;
 
 	for (i = 0; i < s->sends; i++) {
@@ -479,7 +479,7 @@ static int build_allgather_not_held(struct coll_schedule *s, const struct coll_s
 
 static int build_allgather_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_allgather.build(s, shape);
+	int err = coll_allgather_dissemination.build(s, shape);
 
 	/* At distance 4 of five hosts one block is received; the one before it has come. */
 	s->send[s->sends - 1].first_block = (s->send[s->sends - 1].first_block + 4) % 5;
