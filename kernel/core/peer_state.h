@@ -283,7 +283,7 @@ struct coll_peer_liveness {
  * @round: latest check of coll_watch_look() in which one did
  * @probes: probes sent; also the nonce of the latest
  * @answers: nonce of the latest answered probe
- * @told_ms: when it last reported which host it waits for, in ms
+ * @reported_ms: when it last reported which host it waits for, in ms
  * @wait: the host that it reported
  */
 struct coll_peer_watch {
@@ -293,7 +293,7 @@ struct coll_peer_watch {
 	u32			round;
 	u32			probes;
 	u32			answers;
-	u32			told_ms;
+	u32			reported_ms;
 	struct coll_wait	wait;
 };
 

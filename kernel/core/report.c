@@ -249,7 +249,7 @@ static void report_awaits(struct coll_report *r, const struct coll_group *g,
 	bool said = wait->rank < g->ranks.size;
 
 	if (said)
-		report_flag(r, COLLSOCK_A_MISSING_AWAITS_SAID);
+		report_flag(r, COLLSOCK_A_MISSING_AWAITS_REPORTED);
 	report_u32(r, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host);
 	report_u32(r, COLLSOCK_A_MISSING_AWAITS_RANK,
 		   said ? wait->rank : coll_ranks_lowest(g, wait->host));
@@ -257,7 +257,7 @@ static void report_awaits(struct coll_report *r, const struct coll_group *g,
 		   COLLSOCK_A_MISSING_PAD);
 	report_u32(r, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms);
 	report_u32(r, COLLSOCK_A_MISSING_AWAITS_HOPS, wait->hops);
-	report_u32(r, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
+	report_u32(r, COLLSOCK_A_MISSING_REPORTED_MS, wait->age_ms);
 }
 
 static void report_missing_peer(struct coll_report *r, const struct coll_op *op,

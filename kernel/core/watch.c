@@ -323,7 +323,7 @@ bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wa
 {
 	const struct coll_group *g = peer->group;
 	const struct coll_op *op = coll_group_slot(g, operation);
-	u32 age_ms = (u32)div_u64(now, NSEC_PER_MSEC) - peer->watch.told_ms;
+	u32 age_ms = (u32)div_u64(now, NSEC_PER_MSEC) - peer->watch.reported_ms;
 
 	*wait = peer->watch.wait;
 	if (!peer->watch.answers || op->head.number != operation ||
@@ -460,7 +460,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 	peer->live.answered++;
 	peer->live.heard_ns = now;
 	peer->watch.wait = answer.wait;
-	peer->watch.told_ms = (u32)div_u64(now, NSEC_PER_MSEC);
+	peer->watch.reported_ms = (u32)div_u64(now, NSEC_PER_MSEC);
 	/*
 	 * The other side does not disagree and is ahead of us, which can be acted on at
 	 * once.

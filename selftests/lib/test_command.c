@@ -134,7 +134,7 @@ static bool is_older(const char *a, const char *b)
 #define TELLS(host, awaits, rank, ms)						\
 	"{\"host\":" #host ",\"state\":\"heard\",\"rank\":" #host ",\"heard_ms\":400,"	\
 	"\"awaits_host\":" #awaits ",\"awaits_rank\":" #rank ",\"awaits_operation\":12,"	\
-	"\"awaits_ms\":" #ms ",\"awaits_said\":true,\"told_ms\":100}"
+	"\"awaits_ms\":" #ms ",\"awaits_reported\":true,\"reported_ms\":100}"
 
 TEST(local_ranks_are_blamed_before_other_hosts)
 {
@@ -184,7 +184,7 @@ TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_reported)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
 				 "\"rank\":2,\"heard_ms\":1900,\"silent_ms\":1500,\"awaits_host\":5,\n"
-				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":1900}]}");
+				 "\"awaits_rank\":5,\"awaits_ms\":1,\"reported_ms\":1900}]}");
 
 	EXPECT_EQ(CULPRIT_SILENT, c.reason);
 	EXPECT_EQ(2, c.host);
@@ -195,7 +195,7 @@ TEST(a_probe_in_flight_is_no_silence)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
 				 "\"rank\":2,\"heard_ms\":900,\"silent_ms\":20,\"awaits_host\":5,\n"
-				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":900}]}");
+				 "\"awaits_rank\":5,\"awaits_ms\":1,\"reported_ms\":900}]}");
 
 	EXPECT_EQ(CULPRIT_MISSED, c.reason);
 	EXPECT_EQ(5, c.host);
@@ -304,8 +304,8 @@ TEST(an_operation_is_read_as_the_kernel_reports_it)
 	EXPECT_EQ(5, o.hosts[0].awaits_host);
 	EXPECT_EQ(6, o.hosts[0].awaits_rank);
 	EXPECT_EQ(9000, o.hosts[0].awaits_ms);
-	EXPECT_TRUE(o.hosts[0].awaits_said);
-	EXPECT_EQ(100, o.hosts[0].told_ms);
+	EXPECT_TRUE(o.hosts[0].awaits_reported);
+	EXPECT_EQ(100, o.hosts[0].reported_ms);
 	EXPECT_EQ(OPERATION_HOST_GONE, o.hosts[1].state);
 	EXPECT_EQ(NUMBER_UNKNOWN, o.hosts[1].heard_ms);
 	operation_free(&o);
@@ -332,7 +332,7 @@ static struct report report_of(enum culprit_reason reason)
 		.culprit = {
 			.reason = reason, .host = 5, .rank = 5, .via = NUMBER_UNKNOWN,
 			.operation = 12, .silent_ms = NUMBER_UNKNOWN,
-			.heard_ms = NUMBER_UNKNOWN, .told_ms = NUMBER_UNKNOWN,
+			.heard_ms = NUMBER_UNKNOWN, .reported_ms = NUMBER_UNKNOWN,
 		},
 	};
 }
@@ -343,7 +343,7 @@ TEST(sentences_name_the_rank_and_its_host)
 
 	r.culprit.via = 3;
 	r.culprit.heard_ms = 400;
-	r.culprit.told_ms = 100;
+	r.culprit.reported_ms = 100;
 	EXPECT_TRUE(says(&r, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
 	EXPECT_TRUE(says(&r, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
 	EXPECT_TRUE(says(&r, " not posted it; its host answers (400 ms ago); reported by"));

@@ -14,7 +14,7 @@ static void culprit_follow_told(struct culprit *end, const struct operation_host
 {
 	bool itself = missing->awaits_host == missing->host;
 
-	if (!missing->awaits_said)
+	if (!missing->awaits_reported)
 		end->reason = CULPRIT_MISSED;
 	else
 		end->reason = itself ? CULPRIT_NOT_POSTED : CULPRIT_TOLD;
@@ -26,8 +26,8 @@ static void culprit_follow_told(struct culprit *end, const struct operation_host
 		end->heard_ms = NUMBER_UNKNOWN;
 	}
 	end->operation = missing->awaits_operation;
-	end->told_ms = missing->told_ms;
-	end->waited_ms = missing->awaits_ms + end->told_ms;
+	end->reported_ms = missing->reported_ms;
+	end->waited_ms = missing->awaits_ms + end->reported_ms;
 }
 
 /* The end of the chain of waits that begins at a host whose message is missing */
@@ -41,7 +41,7 @@ static void culprit_follow(struct culprit *end, const struct operation_host *mis
 		.operation	= NUMBER_UNKNOWN,
 		.silent_ms	= NUMBER_UNKNOWN,
 		.heard_ms	= missing->heard_ms,
-		.told_ms	= NUMBER_UNKNOWN,
+		.reported_ms	= NUMBER_UNKNOWN,
 	};
 	if (missing->state == OPERATION_HOST_GONE) {
 		end->reason = CULPRIT_GONE;
@@ -144,7 +144,7 @@ void culprit_find(struct culprit *culprit, const struct operation *o, uint64_t s
 		.waited_ms	= o->waited_ms == NUMBER_UNKNOWN ? 0 : o->waited_ms,
 		.silent_ms	= NUMBER_UNKNOWN,
 		.heard_ms	= NUMBER_UNKNOWN,
-		.told_ms	= NUMBER_UNKNOWN,
+		.reported_ms	= NUMBER_UNKNOWN,
 	};
 	if (o->rank_count || !o->host_count)
 		return;

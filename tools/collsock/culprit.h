@@ -39,7 +39,7 @@ enum culprit_reason {
  * @waited_ms: for how long it has been waited for there; 0 if unknown
  * @silent_ms: time since the first unanswered probe
  * @heard_ms: time since it was last heard from
- * @told_ms: time since the report
+ * @reported_ms: time since the report
  * @chains: number of chains that end there
  * @of: number of all chains
  *
@@ -54,7 +54,7 @@ struct culprit {
 	uint64_t		waited_ms;
 	uint64_t		silent_ms;
 	uint64_t		heard_ms;
-	uint64_t		told_ms;
+	uint64_t		reported_ms;
 	unsigned int		chains;
 	unsigned int		of;
 };

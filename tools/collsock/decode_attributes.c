@@ -170,8 +170,8 @@ static const struct decode_field decode_missing[] = {
 	{ "awaits_operation",	COLLSOCK_A_MISSING_AWAITS_OPERATION },
 	{ "awaits_ms",		COLLSOCK_A_MISSING_AWAITS_MS },
 	{ "awaits_hops",	COLLSOCK_A_MISSING_AWAITS_HOPS },
-	{ "awaits_said",	COLLSOCK_A_MISSING_AWAITS_SAID, DECODE_FLAG },
-	{ "told_ms",		COLLSOCK_A_MISSING_TOLD_MS },
+	{ "awaits_reported",	COLLSOCK_A_MISSING_AWAITS_REPORTED, DECODE_FLAG },
+	{ "reported_ms",	COLLSOCK_A_MISSING_REPORTED_MS },
 	{ }
 };
 

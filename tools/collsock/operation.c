@@ -114,8 +114,8 @@ static void operation_read_host(struct operation_host *host, const struct reply 
 		.awaits_rank = operation_read_awaited_rank(missing),
 		.awaits_operation = operation_known(missing, COLLSOCK_A_MISSING_AWAITS_OPERATION),
 		.awaits_ms   = reply_number(missing, COLLSOCK_A_MISSING_AWAITS_MS, 0),
-		.awaits_said = reply_has(missing, COLLSOCK_A_MISSING_AWAITS_SAID),
-		.told_ms     = reply_number(missing, COLLSOCK_A_MISSING_TOLD_MS, 0),
+		.awaits_reported = reply_has(missing, COLLSOCK_A_MISSING_AWAITS_REPORTED),
+		.reported_ms     = reply_number(missing, COLLSOCK_A_MISSING_REPORTED_MS, 0),
 	};
 }
 

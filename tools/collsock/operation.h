@@ -35,10 +35,10 @@ enum operation_host_state {
  * @awaits_rank: rank of that host
  * @awaits_operation: the operation that this rank has not posted
  * @awaits_ms: for how long it had waited at the time of the report
- * @awaits_said: that host itself has reported that the rank has not posted
- * @told_ms: time since the report
+ * @awaits_reported: that host itself has reported that the rank has not posted
+ * @reported_ms: time since the report
  *
- * Unknown numbers are NUMBER_UNKNOWN, but 0 for @silent_ms, @awaits_ms and @told_ms.
+ * Unknown numbers are NUMBER_UNKNOWN, but 0 for @silent_ms, @awaits_ms and @reported_ms.
  */
 struct operation_host {
 	uint64_t			host;
@@ -50,8 +50,8 @@ struct operation_host {
 	uint64_t			awaits_rank;
 	uint64_t			awaits_operation;
 	uint64_t			awaits_ms;
-	bool				awaits_said;
-	uint64_t			told_ms;
+	bool				awaits_reported;
+	uint64_t			reported_ms;
 };
 
 /**

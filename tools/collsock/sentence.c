@@ -117,7 +117,7 @@ static void sentence_via(FILE *file, const struct report *r)
 
 	if (r->culprit.via != NUMBER_UNKNOWN)
 		fprintf(file, "; reported by host %ju, %s ago", (uintmax_t)r->culprit.via,
-			text_ms(text, r->culprit.told_ms));
+			text_ms(text, r->culprit.reported_ms));
 }
 
 static void sentence_not_posted(FILE *file, const struct report *r)

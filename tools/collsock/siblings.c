@@ -293,7 +293,7 @@ static void siblings_add(struct report *report, const struct report_rank *found,
 		.waited_ms	= report->running_ms,
 		.silent_ms	= NUMBER_UNKNOWN,
 		.heard_ms	= NUMBER_UNKNOWN,
-		.told_ms	= NUMBER_UNKNOWN,
+		.reported_ms	= NUMBER_UNKNOWN,
 	};
 	if (address)
 		reply_address(text, address);

@@ -202,7 +202,7 @@ static struct json_object *wait_json(const struct report *report)
 	wait_put_known(object, "awaited_operation", culprit->operation);
 	wait_put_known(object, "silent_ms", culprit->silent_ms);
 	wait_put_known(object, "heard_ms", culprit->heard_ms);
-	wait_put_known(object, "told_ms", culprit->told_ms);
+	wait_put_known(object, "reported_ms", culprit->reported_ms);
 	text_put(object, "liveness_ms", report->liveness_ms);
 	text_put(object, "chains", culprit->chains);
 	text_put(object, "of", culprit->of);

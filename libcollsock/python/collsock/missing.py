@@ -62,7 +62,7 @@ class MissingAttribute(enum.IntEnum):
     SILENT_MS = 5
     AWAITS_HOST = 6
     AWAITS_RANK = 7
-    AWAITS_SAID = 11
+    AWAITS_REPORTED = 11
 
 
 def ranks_missing(group_id: int, nonce: int) -> dict[int, str] | None:
@@ -196,6 +196,6 @@ def end_of_chain(host: Answer, self: int | None, silent_ms: int) -> tuple[int, s
         return rank, "is on a host that does not answer"
     if awaits is None or awaits == self or late is None:
         return None
-    if MissingAttribute.AWAITS_SAID in host:
+    if MissingAttribute.AWAITS_REPORTED in host:
         return late, "has not posted it, as its host or another one reports"
     return late, "is on a host whose message another host misses"
