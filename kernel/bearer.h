@@ -620,20 +620,18 @@ static inline bool coll_bearer_accepts(struct sock *owner, struct sk_buff *skb)
 }
 
 /**
- * coll_bearer_ends() - source and destination of a packet as members
+ * coll_bearer_source() - source of a packet as a member
  * @skb: received
- * @from: out: its source
- * @self: out: its destination
+ * @from: out
  *
  * Context: the receive hook.
  */
-static inline void coll_bearer_ends(const struct sk_buff *skb, struct collsock_member *from,
-				    struct collsock_member *self)
+static inline void coll_bearer_source(const struct sk_buff *skb, struct collsock_member *from)
 {
 	if (coll_udp_has(skb))
-		coll_udp_ends(skb, from, self);
+		coll_udp_source(skb, from);
 	else
-		coll_eth_ends(skb, from, self);
+		coll_eth_source(skb, from);
 }
 
 #endif

@@ -137,7 +137,7 @@ static noinline void env_queue_unaddressed(struct coll_instance *gi, union coll_
 					   int err)
 {
 	if (err == -EAGAIN)
-		coll_outbox_add_unaddressed(&gi->outbox, skb, gi->owner, route, to,
+		coll_outbox_add_unaddressed(&gi->unaddressed, skb, gi->owner, route, to,
 					    to == &gi->everyone);
 	else
 		coll_drop_unsent(gi->cn->counters, skb, err);

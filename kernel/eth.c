@@ -700,26 +700,18 @@ int coll_eth_address(const struct coll_eth *eth, struct sk_buff *skb, struct soc
 	return 0;
 }
 
-static void eth_end(struct collsock_member *m, const struct sk_buff *skb, const u8 *address)
-{
-	memset(m, 0, sizeof(*m));
-	m->family = AF_PACKET;
-	m->port = ntohs(skb->protocol);
-	m->scope_id = skb->dev->ifindex;
-	memcpy(m->address, address, ETH_ALEN);
-}
-
 /**
- * coll_eth_ends() - coll_bearer_ends() of Ethernet
+ * coll_eth_source() - coll_bearer_source() of Ethernet
  * @skb: received
- * @from: out: its source
- * @self: out: its destination
+ * @from: out
  *
  * Context: the receive hook.
  */
-void coll_eth_ends(const struct sk_buff *skb, struct collsock_member *from,
-		   struct collsock_member *self)
+void coll_eth_source(const struct sk_buff *skb, struct collsock_member *from)
 {
-	eth_end(from, skb, eth_hdr(skb)->h_source);
-	eth_end(self, skb, eth_hdr(skb)->h_dest);
+	memset(from, 0, sizeof(*from));
+	from->family = AF_PACKET;
+	from->port = ntohs(skb->protocol);
+	from->scope_id = skb->dev->ifindex;
+	memcpy(from->address, eth_hdr(skb)->h_source, ETH_ALEN);
 }

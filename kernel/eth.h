@@ -112,8 +112,7 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member
 
 int coll_eth_address(const struct coll_eth *eth, struct sk_buff *skb, struct sock *owner,
 		     const struct collsock_member *self, const struct collsock_member *to);
-void coll_eth_ends(const struct sk_buff *skb, struct collsock_member *from,
-		   struct collsock_member *self);
+void coll_eth_source(const struct sk_buff *skb, struct collsock_member *from);
 
 /* Is the member an interface of an Ethernet network? */
 static inline bool coll_eth_has(const struct collsock_member *m)

@@ -140,41 +140,6 @@ static noinline void instance_unsent(struct coll_instance *gi, u32 host, int res
 	spin_unlock(&gi->lock);
 }
 
-/*
- * Packets whose routes there was no time to find wait for a turn. An instance that has ended has no
- * more turns.
- */
-static void instance_put_back(struct coll_instance *gi, struct coll_outbox *late)
-{
-	spin_lock(&gi->lock);
-	if (!gi->ended) {
-		coll_outbox_put_back(&gi->outbox, late);
-		coll_instance_queue(gi, COLL_TURN_REST);
-	}
-	spin_unlock(&gi->lock);
-	coll_outbox_free(late, gi->cn->counters);
-}
-
-/* Find routes; returns the packets that have one, and NULL if there is none. */
-static noinline struct sk_buff *instance_find_routes(struct coll_instance *gi,
-						     struct sk_buff *queue)
-{
-	const struct coll_outbox_sender sender = {
-		.lock		= &gi->lock,
-		.bearers	= &gi->cn->bearers,
-		.counters	= gi->cn->counters,
-		.owner		= gi->owner,
-		.self		= coll_instance_self(gi),
-	};
-	struct coll_outbox late;
-
-	coll_outbox_init(&late);
-	queue = coll_outbox_find_routes(&sender, queue, &late);
-	if (late.first)
-		instance_put_back(gi, &late);
-	return queue;
-}
-
 static noinline void instance_transmit(struct coll_instance *gi, struct sk_buff *queue)
 {
 	do {
@@ -182,11 +147,6 @@ static noinline void instance_transmit(struct coll_instance *gi, struct sk_buff 
 		int result;
 		u32 host;
 
-		if (unlikely(!coll_outbox_has_headers(queue))) {
-			queue = instance_find_routes(gi, queue);
-			if (!queue)
-				return;
-		}
 		skb = queue;
 		host = coll_wire_destination(coll_bearer_written(skb));
 		queue = skb->next;
@@ -229,6 +189,28 @@ static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *que
 	}
 }
 
+/*
+ * Find routes, and take the packets that have one. Those for which there was no time wait for a
+ * turn. An instance that has ended has no more turns.
+ */
+static noinline struct sk_buff *instance_find_routes(struct coll_instance *gi)
+	__must_hold(&gi->lock)
+{
+	const struct coll_outbox_sender sender = {
+		.lock		= &gi->lock,
+		.bearers	= &gi->cn->bearers,
+		.counters	= gi->cn->counters,
+		.owner		= gi->owner,
+		.self		= coll_instance_self(gi),
+	};
+	struct sk_buff *queue;
+
+	queue = coll_outbox_find_routes(&sender, &gi->outbox, &gi->unaddressed);
+	if (gi->unaddressed.first && !gi->ended)
+		coll_instance_queue(gi, COLL_TURN_REST);
+	return queue;
+}
+
 /**
  * coll_instance_leave_bh_off() - coll_instance_leave() after coll_instance_enter_bh_off()
  * @gi: the instance
@@ -242,8 +224,12 @@ static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *que
 void coll_instance_leave_bh_off(struct coll_instance *gi)
 	__releases(&gi->lock)
 {
-	struct sk_buff *queue = coll_outbox_take(&gi->outbox);
+	struct sk_buff *queue;
 
+	if (likely(!gi->unaddressed.first))
+		queue = coll_outbox_take(&gi->outbox);
+	else
+		queue = instance_find_routes(gi);
 	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);
 	if (gi->wakes.first) {
@@ -678,7 +664,7 @@ void coll_instance_free(struct coll_instance *gi)
 	coll_turns_release(&gi->turn);
 	if (gi->handle)
 		coll_net_release(gi->cn, gi->handle);
-	coll_outbox_free(&gi->outbox, gi->cn->counters);
+	coll_outbox_free(&gi->unaddressed, gi->cn->counters);
 	coll_bearer_route_drop(&gi->to_everyone);
 	if (gi->owner)
 		coll_owner_free(gi->owner);

@@ -101,7 +101,8 @@ struct coll_instance_wakes {
  * @sockets: number of local members with a socket
  * @wakes: local members with threads to wake
  * @now: time of the current event in ns
- * @outbox: packets of the current event, and those that wait for a route
+ * @outbox: packets of the current event
+ * @unaddressed: packets that wait for a route
  * @ended: the instance is ENDED
  * @quiet: it is on the list of the tidying
  * @dropped: the operator has ended it, or it lingered for twice linger_ms: once its sockets are
@@ -144,6 +145,7 @@ struct coll_instance {
 	struct coll_instance_wakes	wakes;
 	u64			now;
 	struct coll_outbox	outbox;
+	struct coll_outbox	unaddressed;
 	bool			ended;
 	bool			quiet;
 	bool			dropped;

@@ -142,6 +142,7 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	}
 	gi->cn = cn;
 	coll_outbox_init(&gi->outbox);
+	coll_outbox_init(&gi->unaddressed);
 	gi->wakes.end = &gi->wakes.first;
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();

@@ -10,11 +10,13 @@
  * @route: the cached route to @to
  * @to: its destination
  * @multicast: that is a multicast address
+ * @tried: the route was looked up once, and was not valid
  */
 struct outbox_block {
 	union coll_route		*route;
 	const struct collsock_member	*to;
 	bool				multicast;
+	bool				tried;
 };
 
 static struct outbox_block *outbox_block(struct sk_buff *skb)
@@ -38,16 +40,16 @@ void coll_outbox_trace_sent(const struct sk_buff *skb)
 
 /**
  * coll_outbox_add_unaddressed() - add a packet whose route is to be looked up
- * @outbox: the outbox
+ * @unaddressed: the outbox
  * @skb: the packet, without headers
  * @owner: of the packet, against whose send buffer it counts while it waits
  * @route: the cached route to @to, which is not valid
  * @to: its destination
  * @multicast: that is a multicast address
  *
- * @route and @to must exist as long as the outbox. Context: the lock of the routes held.
+ * @route and @to must exist while packets leave the outbox. Context: the lock of the routes held.
  */
-void coll_outbox_add_unaddressed(struct coll_outbox *outbox, struct sk_buff *skb,
+void coll_outbox_add_unaddressed(struct coll_outbox *unaddressed, struct sk_buff *skb,
 				 struct sock *owner, union coll_route *route,
 				 const struct collsock_member *to, bool multicast)
 {
@@ -57,7 +59,7 @@ void coll_outbox_add_unaddressed(struct coll_outbox *outbox, struct sk_buff *skb
 		.to		= to,
 		.multicast	= multicast,
 	};
-	coll_outbox_add(outbox, skb);
+	coll_outbox_add(unaddressed, skb);
 }
 
 static int outbox_address(const struct coll_outbox_sender *s, const struct outbox_block *block,
@@ -92,7 +94,8 @@ static int outbox_find_route(const struct coll_outbox_sender *s, const struct ou
 
 /*
  * Give a packet its route and its headers. An earlier packet to the same host may have found the
- * route already. Returns 0; -EAGAIN if routes have changed meanwhile; or why it cannot be sent.
+ * route already. Returns 0; -EAGAIN if the route that was found is not valid; or why the packet
+ * cannot be sent.
  */
 static int outbox_complete(const struct coll_outbox_sender *s, struct sk_buff *skb)
 {
@@ -102,23 +105,24 @@ static int outbox_complete(const struct coll_outbox_sender *s, struct sk_buff *s
 
 	/* It counts against the send buffer again with its headers. */
 	skb_orphan(skb);
-	spin_lock(s->lock);
 	err = outbox_address(s, &block, skb);
-	if (err == -EAGAIN)
-		err = outbox_find_route(s, &block, skb);
-	spin_unlock(s->lock);
-	return err;
+	return err == -EAGAIN ? outbox_find_route(s, &block, skb) : err;
 }
 
-/* Complete the packet, and move it to where it belongs then. */
+/*
+ * Complete the packet, and move it to where it belongs then. If its route was not valid as soon as
+ * it was found, routes have changed meanwhile. But there are routes that are never valid, as that of
+ * an IPsec policy without a key: so such a packet is tried twice.
+ */
 static void outbox_sort(const struct coll_outbox_sender *s, struct sk_buff *skb,
-			struct coll_outbox *complete, struct coll_outbox *late)
+			struct coll_outbox *unaddressed, struct coll_outbox *complete)
 {
 	int err = outbox_complete(s, skb);
 
-	if (err == -EAGAIN) {
+	if (err == -EAGAIN && !outbox_block(skb)->tried) {
+		outbox_block(skb)->tried = true;
 		coll_owner_take(s->owner, skb);
-		coll_outbox_add(late, skb);
+		coll_outbox_add(unaddressed, skb);
 	} else if (err) {
 		coll_drop_unsent(s->counters, skb, err);
 	} else {
@@ -129,52 +133,35 @@ static void outbox_sort(const struct coll_outbox_sender *s, struct sk_buff *skb,
 }
 
 /**
- * coll_outbox_find_routes() - look up routes, for as long as there is time
+ * coll_outbox_find_routes() - take all packets, and those whose routes there is time to look up
  * @sender: who sends the packets
- * @queue: the packets, from coll_outbox_take(), with headers and without
- * @late: an empty outbox; receives those that have to wait
+ * @outbox: packets with headers; empty afterwards
+ * @unaddressed: packets without, at least one; those that have to wait remain
  *
- * Packets without a route are counted and freed.
+ * Packets that have no route are counted and freed.
  *
  * Return: the packets that have their headers; NULL if there is none. Context: BH disabled since
- * the first of @queue were addressed, until they have been transmitted; no lock.
+ * the first of @outbox were addressed, until they have been transmitted; the lock of the routes,
+ * which also protects both outboxes, held. It is dropped meanwhile.
  */
 struct sk_buff *coll_outbox_find_routes(const struct coll_outbox_sender *sender,
-					struct sk_buff *queue, struct coll_outbox *late)
+					struct coll_outbox *outbox, struct coll_outbox *unaddressed)
+	__must_hold(sender->lock)
 {
 	u64 until = ktime_get_ns() + COLL_OUTBOX_NS;
 	struct coll_outbox complete;
 
+	lockdep_assert_held(sender->lock);
+	/* Other events use @outbox while the lock is dropped. */
 	coll_outbox_init(&complete);
-	while (queue) {
-		struct sk_buff *skb = queue;
-
-		queue = skb->next;
-		skb_mark_not_on_list(skb);
-		if (coll_outbox_has_headers(skb))
-			coll_outbox_add(&complete, skb);
-		else if (late->first || ktime_get_ns() >= until)
-			coll_outbox_add(late, skb);
-		else
-			outbox_sort(sender, skb, &complete, late);
+	if (outbox->first) {
+		complete = *outbox;
+		coll_outbox_init(outbox);
 	}
+	do {
+		outbox_sort(sender, coll_outbox_take_first(unaddressed), unaddressed, &complete);
+	} while (unaddressed->first && ktime_get_ns() < until);
 	return complete.first;
-}
-
-/**
- * coll_outbox_put_back() - put late packets before those that have come meanwhile
- * @outbox: where they came from
- * @late: from coll_outbox_find_routes(), with a packet; empty afterwards
- *
- * Context: the lock of @outbox held.
- */
-void coll_outbox_put_back(struct coll_outbox *outbox, struct coll_outbox *late)
-{
-	*late->end = outbox->first;
-	if (!outbox->first)
-		outbox->end = late->end;
-	outbox->first = late->first;
-	coll_outbox_init(late);
 }
 
 /**
@@ -182,17 +169,16 @@ void coll_outbox_put_back(struct coll_outbox *outbox, struct coll_outbox *late)
  * @outbox: no longer shared; empty afterwards
  * @counters: of the namespace
  *
- * Context: any but hard interrupts.
+ * Context: process.
  */
 void coll_outbox_free(struct coll_outbox *outbox, struct coll_counters __percpu *counters)
 {
-	struct sk_buff *skb, *next;
+	while (outbox->first) {
+		struct sk_buff *skb = coll_outbox_take_first(outbox);
 
-	local_bh_disable();
-	for (skb = coll_outbox_take(outbox); skb; skb = next) {
-		next = skb->next;
-		skb_mark_not_on_list(skb);
+		local_bh_disable();
 		coll_drop_unsent(counters, skb, -EHOSTUNREACH);
+		local_bh_enable();
+		cond_resched();
 	}
-	local_bh_enable();
 }

@@ -4,10 +4,11 @@
  * when the lock has been dropped.
  *
  * Most have their headers already. A packet to a host whose route is not known, or not valid any
- * more, has none. Its route is looked up without the lock, as that may take long: there may be any
- * number of rules, one after the other. An event spends COLL_OUTBOX_NS on look-ups, and the last of
- * them may take longer; the other packets wait for a turn, and count against the send buffer. If
- * the group ends before, they are counted as packets without a route, and freed.
+ * more, goes without them to a second outbox. Its route is looked up without the lock, as that may
+ * take long: there may be any number of rules, one after the other. An event spends COLL_OUTBOX_NS
+ * on look-ups, and the last of them may take longer; the other packets wait for a turn, and count
+ * against the send buffer. If the group ends before, they are counted as packets without a route,
+ * and freed.
  */
 #ifndef COLL_OUTBOX_H
 #define COLL_OUTBOX_H
@@ -23,7 +24,7 @@
 #define COLL_OUTBOX_NS	(32 * NSEC_PER_USEC)
 
 /**
- * struct coll_outbox - packets of the current event, and some without headers of earlier ones
+ * struct coll_outbox - packets with headers, of the current event; or packets without
  * @first: linked by their next
  * @end: where to link the next one
  */
@@ -70,19 +71,25 @@ static inline struct sk_buff *coll_outbox_take(struct coll_outbox *outbox)
 	return queue;
 }
 
-/* Is it addressed? */
-static inline bool coll_outbox_has_headers(const struct sk_buff *skb)
+/* Take the first one of an outbox that is not empty. */
+static inline struct sk_buff *coll_outbox_take_first(struct coll_outbox *outbox)
 {
-	return skb->protocol;
+	struct sk_buff *skb = outbox->first;
+
+	outbox->first = skb->next;
+	if (!outbox->first)
+		outbox->end = &outbox->first;
+	skb_mark_not_on_list(skb);
+	return skb;
 }
 
 void coll_outbox_trace_sent(const struct sk_buff *skb);
-void coll_outbox_add_unaddressed(struct coll_outbox *outbox, struct sk_buff *skb,
+void coll_outbox_add_unaddressed(struct coll_outbox *unaddressed, struct sk_buff *skb,
 				 struct sock *owner, union coll_route *route,
 				 const struct collsock_member *to, bool multicast);
 struct sk_buff *coll_outbox_find_routes(const struct coll_outbox_sender *sender,
-					struct sk_buff *queue, struct coll_outbox *late);
-void coll_outbox_put_back(struct coll_outbox *outbox, struct coll_outbox *late);
+					struct coll_outbox *outbox,
+					struct coll_outbox *unaddressed);
 void coll_outbox_free(struct coll_outbox *outbox, struct coll_counters __percpu *counters);
 
 #endif

@@ -218,9 +218,12 @@ static noinline void receive_copy(struct coll_net *cn, struct sk_buff *skb, cons
 
 /* ---- without an instance ---- */
 
-static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
-			   const struct collsock_member *self, const struct collsock_member *to)
+/* The answer comes from this host's address, even if the packet was sent to another one. */
+static void receive_answer(struct coll_net *cn, const struct coll_timewait_entry *entry, u32 host,
+			   const u8 *answer, u32 bytes)
 {
+	const struct collsock_member *self = &entry->members->member[entry->timewait.self];
+	const struct collsock_member *to = &entry->members->member[host];
 	union coll_route route = {};
 	struct sk_buff *skb;
 	int err;
@@ -242,6 +245,15 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 	coll_bearer_route_drop(&route);
 }
 
+static void receive_early(struct coll_net *cn, const struct sk_buff *skb, const u8 *packet)
+{
+	struct collsock_member from;
+
+	coll_bearer_source(skb, &from);
+	coll_early_packet_note(&cn->early_packets, coll_wire_tag(packet), coll_wire_source(packet),
+			       &from);
+}
+
 /*
  * There is no instance of this group: perhaps not yet, perhaps not any more. Not inline,
  * since that would slow down packets of existing groups.
@@ -252,12 +264,10 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 	const struct coll_timewait_entry *entry = found ? coll_timewait_looked_up(found) : NULL;
 	u16 source = coll_wire_source(packet);
 	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
-	struct collsock_member from, self;
 	enum coll_refusal refusal;
 	bool from_member;
 	u32 answer_bytes;
 
-	coll_bearer_ends(skb, &from, &self);
 	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
 	if (from_member && bytes <= entry->timewait.packet_bytes) {
 		packet = receive_whole(cn, skb, packet, bytes);
@@ -267,7 +277,7 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 	refusal = coll_endpoint_receive(entry ? &entry->timewait : NULL, from_member, packet, bytes,
 					answer, &answer_bytes);
 	if (refusal == COLL_UNKNOWN_GROUP)
-		coll_early_packet_note(&cn->early_packets, coll_wire_tag(packet), source, &from);
+		receive_early(cn, skb, packet);
 	if (refusal != COLL_ACCEPTED) {
 		receive_refuse(cn, packet, bytes, refusal);
 		return;
@@ -275,7 +285,7 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 	if (!answer_bytes)
 		return;
 	coll_counters_add(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
-	receive_answer(cn, answer, answer_bytes, &self, &from);
+	receive_answer(cn, entry, source, answer, answer_bytes);
 }
 
 /* ---- from the bearers ---- */

@@ -249,28 +249,21 @@ static void udp_set_address(struct collsock_member *m, const struct sk_buff *skb
 }
 
 /**
- * coll_udp_ends() - coll_bearer_ends() of UDP
+ * coll_udp_source() - coll_bearer_source() of UDP
  * @skb: received
- * @from: out: its source
- * @self: out: its destination
+ * @from: out
  *
  * Context: the receive hook.
  */
-void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
-		   struct collsock_member *self)
+void coll_udp_source(const struct sk_buff *skb, struct collsock_member *from)
 {
 	memset(from, 0, sizeof(*from));
-	memset(self, 0, sizeof(*self));
 	from->port = ntohs(udp_hdr(skb)->source);
-	self->port = ntohs(udp_hdr(skb)->dest);
 	if (skb->protocol == htons(ETH_P_IP)) {
 		from->family = AF_INET;
-		self->family = AF_INET;
 		memcpy(from->address, &ip_hdr(skb)->saddr, sizeof(__be32));
-		memcpy(self->address, &ip_hdr(skb)->daddr, sizeof(__be32));
 	} else {
 		udp_set_address(from, skb, &ipv6_hdr(skb)->saddr);
-		udp_set_address(self, skb, &ipv6_hdr(skb)->daddr);
 	}
 }
 

@@ -111,8 +111,7 @@ void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_memb
 			const struct collsock_member *to);
 int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb);
 
-void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
-		   struct collsock_member *self);
+void coll_udp_source(const struct sk_buff *skb, struct collsock_member *from);
 bool coll_udp_came_by(const struct sk_buff *skb, int device);
 
 /* Did the received packet go to a multicast address? */

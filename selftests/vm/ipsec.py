@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=150 needs=XFRM_USER
+# vm: hosts=3 limit=150 needs=XFRM_USER
 # suites: check rt soak
 """Hosts whose packets are encrypted: IPsec in transport mode delivers them from a work queue.
 
@@ -11,12 +11,15 @@ import contextlib
 import os
 import random
 import re
+import select
 import socket
 import subprocess
+import time
 
 from collsock_test import (
-    PORT, Failed, Group, KernelLog, Skipped, at_least, at_most, command, equal, eventually,
-    integers, main, on, rank_on, read_file, test, test_each, work, write_file)
+    BROADCAST, INT64, KARY, NOP, PORT, Failed, Group, KernelLog, Skipped, at_least, at_most,
+    command, equal, eventually, integers, main, on, outcome, rank_on, read_file, test, test_each,
+    work, write_file)
 from forging import MESSAGE, SMALLEST, VERSION
 
 HOSTS = 1, 2
@@ -156,6 +159,48 @@ def work_queues_wait():
         # Time is reserved again before other threads get their limit back: 6.12 insists on that
         for name, value in reversed(before.items()):
             write_file(name, value)
+
+
+@contextlib.contextmanager
+def without_a_key(family):
+    """What host 1 sends to host 2 is to be encrypted, as soon as there is a key."""
+    command("ip", "-n", "h1", "xfrm", "policy", "add", "src", ADDRESS[family].format(1), "dst",
+            ADDRESS[family].format(2), "proto", "udp", "dir", "out", "tmpl", "proto", "esp",
+            "reqid", "9", "mode", "transport")
+    try:
+        yield
+    finally:
+        command("ip", "-n", "h1", "xfrm", "policy", "flush")
+
+
+def readable(rank, seconds):
+    poll = select.poll()
+    poll.register(rank, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
+
+
+def tasklets():
+    return sum(map(int, re.search(r"TASKLET:(.*)", read_file("/proc/softirqs"))[1].split()))
+
+
+@test_each(*FAMILIES)
+def a_host_without_a_key_keeps_nobody_else_waiting(version):
+    """A route that is found, but is never valid. Host 2 is the child to which is sent first."""
+    group = Group([1, 2, 3], FAMILIES[version], degree=2)
+    group.barrier()
+    fields = {"operation": BROADCAST, "type": INT64, "op": NOP, "count": 1, "algorithm": KARY}
+    lost = group[0].net_stats().no_route
+    with without_a_key(FAMILIES[version]):
+        for rank, payload in zip(group, (integers(7), b"", b"")):
+            rank.post(payload, **fields)
+        equal("host 3 has the result", readable(group[2], 10), True)
+        equal("host 2 has it", readable(group[1], 0), False)
+        before = tasklets()
+        time.sleep(1)
+        at_most("turns within a second", tasklets() - before, 100)
+        at_least("packets without a route", group[0].net_stats().no_route - lost, 1)
+    for rank in group:
+        equal(f"{rank}", outcome(rank.complete()), "success")
 
 
 @test
