@@ -11,6 +11,7 @@ sys.path.insert(0, str(TREE / "selftests"))
 import tap  # noqa: E402
 
 ERRNO = r"E[A-Z0-9]{3,}"
+MANUAL = "libcollsock/man/collsock_errors.7"
 
 
 def read(path):
@@ -23,41 +24,121 @@ def between(text, begin, end):
     return found
 
 
-def in_manual(section):
-    """The errors of a section of collsock_errors(7): the names of its paragraphs."""
-    text = between(read("libcollsock/man/collsock_errors.7"), f".SS {section}\n", "\n.S")
-    return set(re.findall(rf"\b{ERRNO}\b", " ".join(re.findall(r"^\.TP\n(.*)", text, re.M))))
+# ---- errors ----
+
+def functions():
+    """{name: body} of the module's functions that may return an error: a number, or a pointer"""
+    found = {}
+    for path in [*(TREE / "kernel").glob("*.[ch]"), *(TREE / "kernel/core").glob("[!u]*.[ch]")]:
+        text = re.sub(r"/\*.*?\*/", "", read(path), flags=re.S)
+        for kind, name, body in re.findall(
+                r"^((?:\w+[ *]+)+)(\w+)\([^;{}]*\)[^;{}]*\n\{\n(.*?)^\}", text, re.S | re.M):
+            if re.search(r"\bint\b|\*", kind):
+                found[name] = found.get(name, "") + body
+    return found
 
 
-def in_interface(*parts):
-    """Those of the bullets, and of the first column of the tables, between such texts."""
-    text = "".join(between(read("Documentation/uapi.md"), *part) for part in parts)
-    heads = re.findall(rf"^(?:- |\| )((?:`{ERRNO}`(?:, )?)+)", text, re.M)
-    return set(re.findall(ERRNO, " ".join(heads)))
+FUNCTIONS = functions()
 
 
-def same(manual, interface):
-    assert len(manual) > 5 and manual == interface, \
-        f"only in the manual page: {sorted(manual - interface)}, " \
-        f"only in uapi.md: {sorted(interface - manual)}"
+def in_sources(*calls):
+    """The errors that these functions, or functions that they call, have in their code."""
+    errors, seen, left = set(), set(), list(calls)
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        # Not those with which the code compares
+        errors |= set(re.findall(rf"(?<![=!]= )-({ERRNO})\b", FUNCTIONS[name]))
+        left += [used for used in re.findall(r"\b(\w+)\(", FUNCTIONS[name]) if used in FUNCTIONS]
+    return errors
+
+
+def in_manual(section, call=None):
+    """The errors of a section of collsock_errors(7): of paragraphs that are not of another call."""
+    found = set()
+    text = between(read(MANUAL), f".SS {section}\n", "\n.S")
+    for names, first in re.findall(r"^\.TP\n(.*)\n(.*)", text, re.M):
+        only = re.match(r"\.RB \( (\w+)", first)
+        if not (call and only) or only[1] == call:
+            found |= set(re.findall(rf"\b{ERRNO}\b", names))
+    return found
+
+
+def same(told, known, inside=(), elsewhere=()):
+    """@inside: errors in the code that no caller gets; @elsewhere: those that others return"""
+    assert set(inside) <= known, f"not in the sources: {sorted(set(inside) - known)}"
+    assert not set(elsewhere) & known, f"in the sources: {sorted(set(elsewhere) & known)}"
+    known = known - set(inside) | set(elsewhere)
+    assert known == told, f"only in the sources: {sorted(known - told)}, " \
+                          f"only in the page: {sorted(told - known)}"
+
+
+def test_errors_of_socket():
+    # What has no module, and what every socket() may return
+    same(in_manual("socket()"), in_sources("family_create"),
+         elsewhere={"EAFNOSUPPORT", "EPERM", "EACCES", "EMFILE", "ENFILE"})
 
 
 def test_errors_of_join():
-    same(in_manual("setsockopt(COLLSOCK_JOIN)"),
-         in_interface(("\nErrors:\n", "\nAfter an error the socket may try again.")))
+    # Of ranks that cannot join, EADDRINUSE is reported; EINTR is that of a process that is killed
+    same(in_manual("setsockopt(COLLSOCK_JOIN)"), in_sources("sockopt_join", "coll_net_charge"),
+         inside={"EEXIST", "ENOENT", "EINTR"}, elsewhere={"ENOBUFS"})
 
 
-def test_errors_of_posting():
-    same(in_manual("send() and ioctl(COLLSOCK_RUN)"),
-         in_interface(("\nAfter these errors nothing was posted:\n", "\n### "),
-                      ("\nWhat RUN's errno says", "\nAfter `EINPROGRESS`")))
+def test_errors_of_send():
+    same(in_manual("send() and ioctl(COLLSOCK_RUN)", "send"), in_sources("coll_io_send"),
+         inside={"ENODATA", "ENOENT"})
 
 
-def test_errors_of_completing():
-    same(in_manual("recv() and ioctl(COLLSOCK_WAIT)"),
-         in_interface(("\n| errno | nothing was received", "\nThe call also succeeds"),
-                      ("\nWAIT's errno:\n", "\n## ")))
+def errors_of_run():
+    return in_sources("coll_io_run") - {"ENODATA", "ENOENT"}
 
+
+def test_errors_of_run():
+    same(in_manual("send() and ioctl(COLLSOCK_RUN)", "COLLSOCK_RUN"), errors_of_run())
+
+
+def test_errors_of_run_that_say_whether_it_was_posted():
+    rows = re.findall(r"^\| (`E.*`) \|", between(read("Documentation/uapi.md"),
+                                               "\nWhat RUN's errno says", "\n## "), re.M)
+    told = [error for row in rows for error in re.findall(ERRNO, row)]
+    assert len(rows) == 3 and len(told) == len(set(told)), told
+    same(set(told), errors_of_run())
+
+
+def test_errors_of_recv():
+    same(in_manual("recv() and ioctl(COLLSOCK_WAIT)", "recv"), in_sources("coll_io_recv"))
+
+
+def test_errors_of_wait():
+    same(in_manual("recv() and ioctl(COLLSOCK_WAIT)", "COLLSOCK_WAIT"),
+         in_sources("coll_io_wait"))
+
+
+def test_errors_of_operations():
+    reasons = between(read("kernel/core/wire.h"), "#define COLL_REASON_LIST(LINE)", "\n\n")
+    lines = re.findall(rf"\bLINE\(.*\b({ERRNO})\)", reasons)
+    assert len(lines) > 5, lines
+    same(in_manual("Operations"), set(lines))
+
+
+def test_errors_of_other_calls():
+    same(in_manual("mmap()"), in_sources("coll_page_map"))
+    same(in_manual("getsockopt() and setsockopt(COLLSOCK_COMPLETION_BYTES)"),
+         in_sources("coll_sockopt_get", "sockopt_set_completion_bytes"))
+    # The network core has functions for calls that a family does not have.
+    same(in_manual("Other calls"), in_sources("family_shutdown", "family_getname"))
+
+
+def test_each_function_of_the_library_refers_to_the_list():
+    for name in "join", "post", "barrier", "complete", "wait", "map_page", "open":
+        errors = between(read(f"libcollsock/man/collsock_{name}.3"), "\n.SH ERRORS\n", "\n.SH ")
+        assert ".BR collsock_errors (7)" in errors, f"collsock_{name}(3)"
+
+
+# ---- commands and variables ----
 
 def test_commands_of_collsock():
     usage = between(read("tools/collsock/usage.c"), '"Show, ', '"  -j, ')
