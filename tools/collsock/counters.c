@@ -5,7 +5,10 @@
 
 #include "counters.h"
 
-/* What to do if a counter of a namespace is not 0; NULL if that is no problem */
+/*
+ * What to do if a counter of a namespace is not 0; NULL if that is no problem. In a line, what
+ * Documentation/tuning.md ("Reading counters") says
+ */
 #define ADVICE_packets		NULL
 #define ADVICE_malformed \
 	"another program sends to this UDP port"
@@ -14,10 +17,11 @@
 #define ADVICE_unknown_type \
 	"a host runs a later version of the module: install the same on all hosts"
 #define ADVICE_unknown_group \
-	"normal while ranks join; if it grows, collsock doctor shows the senders"
+	"normal while ranks join or end; else key, id or nonce differ: collsock doctor shows the senders"
 #define ADVICE_wrong_source \
 	"a host sends from another address than its member's, or through NAT, or packets are forged"
-#define ADVICE_forged		"key, nonce or id differ, or packets are forged"
+#define ADVICE_forged \
+	"packets were damaged on their path or are forged, or ranks joined with different MACs"
 #define ADVICE_wrong_descriptor \
 	"all ranks must join with the same hosts, ranks, sizes, window and algorithms"
 #define ADVICE_timewait_answered NULL
