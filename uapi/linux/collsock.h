@@ -466,9 +466,9 @@ struct collsock_net_stats {
 	__u32	peers;			/* connections of all groups */
 	__u32	timewait_entries;	/* closed groups whose late packets are answered */
 
-	__u64	memory;			/* bytes that all groups have reserved */
-	__u64	over_memory;		/* JOINs, posts that exceeded max_memory_kib */
-	__u64	over_user;		/* the same that a limit of their user refused */
+	__u64	memory;			/* bytes that groups have reserved, also lingering ones */
+	__u64	over_memory;		/* JOINs, posts of long results over max_memory_kib */
+	__u64	over_user;		/* the same over user_memory_kib or user_groups */
 
 	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 };

@@ -92,7 +92,7 @@
  * struct collsock_stats, the attributes COLLSOCK_A_STATS_IDENTIFIER, and what tools print.
  */
 #define COLLSOCK_GROUP_COUNTER_LIST(LINE)						\
-	LINE(posted, POSTED, "operations posted")					\
+	LINE(posted, POSTED, "operations posted, once for each rank of this host") \
 	LINE(completed, COMPLETED, "operations completed without error")		\
 	LINE(failed, FAILED, "operations completed with an error")			\
 	LINE(rounds, ROUNDS, "rounds advanced")						\
@@ -138,21 +138,25 @@
 	LINE(malformed, MALFORMED, "not a packet of collsock: length, reserved bytes")	\
 	LINE(other_version, OTHER_VERSION, "another version of the packet format")	\
 	LINE(unknown_type, UNKNOWN_TYPE, "a type or part that this module does not know") \
-	LINE(unknown_group, UNKNOWN_GROUP, "no such group here (yet)")			\
+	LINE(unknown_group, UNKNOWN_GROUP,						\
+	     "no group here (yet) with this tag, a hash of key, id and nonce")		\
 	LINE(wrong_source, WRONG_SOURCE, "source address is not the member's")		\
-	LINE(forged, FORGED, "authentication failed")					\
-	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
-	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
+	LINE(forged, FORGED, "the tag is that of a group here, but the MAC is wrong")	\
+	LINE(wrong_descriptor, WRONG_DESCRIPTOR,					\
+	     "authentic, but its host has described the group differently")		\
+	LINE(timewait_answered, TIMEWAIT_ANSWERED,					\
+	     "packets for a group that has closed here, answered from time-wait")	\
 	LINE(no_route, NO_ROUTE, "packets without a route")				\
 	LINE(deferred, DEFERRED, "packets that a work queue delivered, received in softirq") \
 	LINE(backlog_full, BACKLOG_FULL, "such packets dropped because too many waited") \
 	LINE(too_long, TOO_LONG, "longer than any packet of its group")			\
 	LINE(forgery_floods, FORGERY_FLOODS,						\
-	     "times that a group began to check packets before it takes its lock")	\
-	LINE(send_buffer_full, SEND_BUFFER_FULL, "packets not sent: the send buffer was full") \
+	     "times that a group began to check packets before its lock, as many were forged") \
+	LINE(send_buffer_full, SEND_BUFFER_FULL,					\
+	     "packets not sent, as those of their group in queues here fill its buffer") \
 	LINE(send_refused, SEND_REFUSED, "packets that a filter of this host did not let out") \
 	LINE(receive_refused, RECEIVE_REFUSED,						\
-	     "packets that a filter of this host did not let in")			\
+	     "packets that a filter did not let in, or that came by the wrong device")	\
 	LINE(busy_polls, BUSY_POLLS, "times that a spinning call polled a queue of a device")
 
 /* A line of a structure */
