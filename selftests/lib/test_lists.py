@@ -175,8 +175,7 @@ def documented(heading):
     found = []
     for offsets, text in re.findall(r"^\| ([\d, ]+) \| (.*) \|$", table.split("\n\n")[0],
                                     re.MULTILINE):
-        offsets = [int(offset) for offset in offsets.split(", ")]
-        found += zip(offsets, re.findall(r"`(\w+)`", text)[:len(offsets)])
+        found += zip(map(int, offsets.split(", ")), re.findall(r"`(\w+)`", text), strict=True)
     return found
 
 
@@ -186,6 +185,18 @@ def test_every_counter_is_documented_with_its_offset():
           [(16 + 8 * i, name) for i, (name, *_) in enumerate(GROUP_COUNTERS)])
     equal(documented("COLLSOCK_NET_STATS"),
           [(16 + 8 * i, name) for i, name in enumerate(names_of_net)])
+
+
+def test_tools_advise_on_counters_that_tuning_explains():
+    rows = first_cells("Documentation/tuning.md", "| counter | normal | otherwise |")
+    explained = set(re.findall(r"`(\w+)`", " ".join(row for row in rows if "event" not in row)))
+    source = read("tools/collsock/counters.c")
+    advised = set(re.findall(r'^#define ADVICE_(\w+)[\s\\]+"', source, re.MULTILINE))
+    advised |= set(re.findall(r'{ "(\w+)", [^}]*",\s*"[^}]*" },', source))
+    equal((len(advised) >= 15, {"over_user", "forged"} <= advised), (True, True))
+    equal(advised - explained, set())
+    known = {name for name, *_ in GROUP_COUNTERS + NET_COUNTERS} | {"over_memory", "over_user"}
+    equal(explained - known, set())
 
 
 def traced(field):
