@@ -138,6 +138,25 @@ def test_each_function_of_the_library_refers_to_the_list():
         assert ".BR collsock_errors (7)" in errors, f"collsock_{name}(3)"
 
 
+# ---- limits ----
+
+def test_limits():
+    lines = re.findall(r"^.*\t([\d MiB]+)\t(COLLSOCK_\w+)$",
+                       between(read(MANUAL), "\n.TS\n", "\n.TE\n"), re.M)
+    told = {name: int(value) if value.isdigit() else int(value.removesuffix(" MiB")) << 20
+            for value, name in lines}
+    defined = {name: int(value) for name, value in
+               re.findall(r"^#define\t? ?(COLLSOCK_M(?:AX|IN)_\w+)\s+(\d+)\b",
+                          read("uapi/linux/collsock.h"), re.M)}
+    # Of the interface, not of groups
+    others = {f"COLLSOCK_MAX_{name}" for name in ("DEVICES", "OPERATIONS", "COMPLETION_BYTES")}
+    assert others < set(defined), sorted(defined)
+    wanted = {name: value for name, value in defined.items() if name not in others}
+    assert len(wanted) > 15 and told == wanted, \
+        f"only defined: {wanted.items() - told.items()}, only in the page: " \
+        f"{told.items() - wanted.items()}"
+
+
 # ---- commands and variables ----
 
 def test_commands_of_collsock():
