@@ -13,6 +13,7 @@ import tap  # noqa: E402
 # Where the table is, what is above it, and the files that it is about
 TABLES = (
     ("architecture.md", r"\nEach uses only those further down; `core/env.h`", "kernel/*.[ch]"),
+    ("architecture.md", r"\nThose in `libcollsock/src`", "libcollsock/src/[!u]*.[ch]"),
     ("architecture.md", r" Each uses only those further down\.\n", "libcollsock/src/user*.[ch]"),
     ("mpi.md", r"\nThe files in `libcollsock/mpi`, each using only those below it",
      "libcollsock/mpi/*.[ch]"),
