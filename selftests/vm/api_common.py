@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Common code of the scenarios of the socket interface."""
+"""Common code of scenarios that use the socket interface directly."""
 
 import ctypes
 import os
+import select
 
 from collsock_test import NAME, Group, equal, integers, libc, post_bytes
 
@@ -25,6 +26,13 @@ def sockname(rank):
     equal("getsockname", libc.getsockname(rank.fileno(), name, ctypes.byref(length)), 0)
     equal("its length", length.value, NAME.size)
     return NAME.read(name.raw[:NAME.size])
+
+
+def readable(rank, seconds):
+    """Is there a completion, by then?"""
+    poll = select.poll()
+    poll.register(rank, select.POLLIN)
+    return bool(poll.poll(seconds * 1000))
 
 
 def nonblocking(rank):

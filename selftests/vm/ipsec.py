@@ -11,11 +11,11 @@ import contextlib
 import os
 import random
 import re
-import select
 import socket
 import subprocess
 import time
 
+from api_common import readable
 from collsock_test import (
     BROADCAST, INT64, KARY, NOP, PORT, Failed, Group, KernelLog, Skipped, at_least, at_most,
     command, equal, eventually, integers, main, on, outcome, rank_on, read_file, test, test_each,
@@ -171,12 +171,6 @@ def without_a_key(family):
         yield
     finally:
         command("ip", "-n", "h1", "xfrm", "policy", "flush")
-
-
-def readable(rank, seconds):
-    poll = select.poll()
-    poll.register(rank, select.POLLIN)
-    return bool(poll.poll(seconds * 1000))
 
 
 def tasklets():

@@ -11,6 +11,7 @@ import struct
 import threading
 import time
 
+from api_common import readable
 from collsock_test import (
     BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, FLAT, INT64, KARY, MCS, NOP, Descriptor,
     Group, Sniffer, at_least, at_most, command, equal, faulty, integers, ip_batch, main, outcome,
@@ -230,6 +231,23 @@ def packets_whose_routes_take_long_to_find_are_sent_one_after_the_other():
         group.barrier()
         equal("messages that were sent again", group[0].stats().retransmits, 0)
         equal("packets without a route", group[0].net_stats().no_route, 0)
+
+
+@test
+def packets_that_wait_for_routes_need_no_other_event():
+    """Host 1 receives nothing, and has no timer that is due soon."""
+    fields = {"operation": BROADCAST, "type": INT64, "op": NOP, "count": 1, "algorithm": KARY}
+    with tunables(**NEVER_AGAIN, liveness_ms=3_600_000), slow_look_ups() as change:
+        group = Group(HOSTS, degree=7)
+        run_all(group, integers(0), **fields)
+        change()
+        with faulty(HOSTS[1:], "loss", "100%"):
+            group.post(integers(1), *[b""] * 7, **fields)
+            equal("results of the others", {readable(rank, 10) and rank.complete().result
+                                            for rank in group[1:]}, {integers(1)})
+            equal("messages that were sent again", group[0].stats().retransmits, 0)
+        group[0].complete()
+        run_all(group, integers(2), **fields)
 
 
 @test
