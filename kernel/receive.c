@@ -11,13 +11,20 @@
  *		that it names, and do the filters of the group's owner let it in? Then the
  *		group's lock is taken, and coll_group_receive() checks the MAC and the
  *		descriptor, and stores what is new. While many packets are forged, the MAC is
- *		checked before that, too (forgery.h). Nothing changes any state before the MAC
- *		was checked, except that an early packet is noted.
- * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
- *		get their route and headers at once (coll_env_transmit()), and wait in the
- *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
- * leave	coll_instance_leave_bh_off() drops the lock, transmits these packets, and
- *		wakes.
+ *		also checked before the lock is taken (forgery.h). Nothing changes any state
+ *		before the MAC was checked, except that an early packet is noted. Packets may
+ *		be sent already here: acknowledgments and credit may release held messages,
+ *		probes are answered, and the first message of an operation begins its rounds
+ *		if no rank of this host contributes to it.
+ * advance	coll_group_receive() runs the rounds that can run now, then sends a goodbye or
+ *		an acknowledgment if one is due. Packets get their route and headers at once
+ *		if the route is known (coll_env_transmit()), and wait in the instance, as do
+ *		the sockets to wake (coll_env_complete(), coll_env_writable()).
+ * leave	coll_instance_leave_bh_off() looks up routes that are not known, dropping the lock
+ *		meanwhile (outbox.h). Then it drops the lock, transmits these packets, and
+ *		wakes. It takes the lock again for each further socket to wake, and to report
+ *		to the group that a filter or a full queue of this host did not let a packet
+ *		out (instance_unsent()).
  */
 #include "core/endpoint.h"
 #include "drop.h"
