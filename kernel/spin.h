@@ -6,10 +6,11 @@
  *
  * A process that polls a queue receives packets for every user of that queue, with bottom halves
  * disabled, and keeps others from the queue meanwhile. So polling is not for a user to decide.
- * The kernel has a rule for its own sockets, and the same options of the rank's socket count here:
- * SO_BUSY_POLL limits how long a call may poll; it begins as net.core.busy_read (0 by default: not
- * at all), and only CAP_NET_ADMIN may raise it; likewise SO_PREFER_BUSY_POLL and
- * SO_BUSY_POLL_BUDGET. For the rest of its time a call reads memory, which costs nobody else.
+ * The kernel has a rule for its own sockets, and the same options of the rank's socket apply here:
+ * SO_BUSY_POLL, initially net.core.busy_read (0 by default: not at all), limits how long a call may
+ * poll, and SO_PREFER_BUSY_POLL and SO_BUSY_POLL_BUDGET say how. Who may raise SO_BUSY_POLL depends
+ * on the kernel (Documentation/uapi.md, "What blocks, and how not to"). For the rest of its time a
+ * call reads memory, which costs nobody else.
  */
 #ifndef COLL_SPIN_H
 #define COLL_SPIN_H
