@@ -4,7 +4,9 @@
 
 #include "backlog.h"
 
-/* As many as IPsec itself queues, by default (net.core.netdev_max_backlog). */
+/*
+ * Limit of a backlog, near that of IPsec's own queue: net.core.netdev_max_backlog, 1,000 by default
+ */
 #define BACKLOG_PACKETS	1024
 
 /* Packets in one run of the tasklet; then other softirqs have their turn. */

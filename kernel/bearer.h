@@ -264,7 +264,7 @@ static inline bool coll_bearer_next_allowed(struct coll_bearers *b, u32 *ifindex
  * @ifindex: of the device
  * @allowed: every user, or only those with CAP_NET_RAW
  *
- * Groups that exist stay. It is forgotten when the device leaves the namespace.
+ * Existing groups are not affected. The setting is forgotten when the device leaves the namespace.
  *
  * Return: 0, -ENODEV or -ENOMEM. Context: process.
  */

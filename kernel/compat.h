@@ -36,7 +36,7 @@ static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
-/* 6.6: likewise the family. */
+/* 6.6: the family of a dump is there as well. */
 static inline const struct genl_family *coll_genl_dump_family(struct netlink_callback *cb)
 {
 #if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE

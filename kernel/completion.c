@@ -191,8 +191,9 @@ struct coll_completion *coll_completion_claim_oldest(struct coll_completions *sl
 }
 
 /*
- * A quiet post has no completion if it succeeds. It can be under way here, while the lock is
- * dropped to copy a long contribution.
+ * May a call claim the operation in the slot? Not a quiet post that may still succeed, as success
+ * has no completion. Such a post may be under way here while the lock is dropped to copy a long
+ * contribution.
  */
 static bool completion_may_be_claimed(const struct coll_completion *slot)
 {
@@ -208,8 +209,8 @@ static bool completion_may_be_claimed(const struct coll_completion *slot)
  * @slots: of the socket
  * @cookie: of the post
  *
- * Skips operations that another call has claimed, and quiet ones that have not failed. Of
- * several with that cookie the one posted first is claimed.
+ * Skips operations that another call has claimed, and quiet ones that have not failed. If several
+ * have that cookie, claims the one posted first.
  *
  * Return: the slot, POSTED or DONE, or NULL. Context: group lock held.
  */

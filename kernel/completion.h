@@ -45,7 +45,7 @@ enum coll_completion_state {
  * @ended: serial number of the completion
  * @buffer: the payload, then the result; the group may exchange it for memory of its own
  * @shared: memory for a result that is too long for @buffer, or NULL
- * @part: the part of it that this rank receives
+ * @part: the part of @shared that this rank receives
  * @completion: the structure that user space receives
  * @state: enum coll_completion_state
  * @claimed: reserved for the claimant

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Packets that are dropped before a group has authenticated them: counted per namespace,
- * and traced. Those that a group drops are counted by the group.
+ * and traced. Packets that a group drops are counted by the group.
  */
 #ifndef COLL_DROP_H
 #define COLL_DROP_H

@@ -64,7 +64,7 @@ void coll_env_free(void *memory)
 	kvfree(memory);
 }
 
-/* A cache for peers: the general cache that they would fit into is half as large again. */
+/* A cache for peers: kmalloc() would take half as much memory again for each of them. */
 static struct kmem_cache *env_peers;
 
 /**
@@ -143,7 +143,7 @@ static noinline void env_queue_unaddressed(struct coll_instance *gi, union coll_
 		coll_drop_unsent(gi->cn->counters, skb, err);
 }
 
-/* Packets leave after the event. @err is from coll_bearer_address(). */
+/* Queue a packet, which leaves after the event. @err is from coll_bearer_address(). */
 static __always_inline void env_queue(struct coll_instance *gi, union coll_route *route,
 				      struct sk_buff *skb, const struct collsock_member *to,
 				      int err)
@@ -256,7 +256,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 
 	if (trace_coll_complete_enabled())
 		env_trace_complete(g, local, number, bytes, error, failed_rank);
-	/* No event for a post to a group that has failed: programs could make any number. */
+	/* Send no event for a post to a group that has failed: a program could cause any number. */
 	if (unlikely(error) && number < g->ranks.local[local].next)
 		coll_event_operation_failed(gi, number, failed_rank, error);
 	/* The socket that posted it is closed, and its slots are freed. */
@@ -264,7 +264,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		return;
 	slots = csk->slots;
 	/*
-	 * Before the claimant sees DONE: when it releases the slot it wakes threads that
+	 * Do this before the claimant sees DONE: when it releases the slot it wakes threads that
 	 * wait for the end.
 	 */
 	if (unlikely(error))
@@ -284,7 +284,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_instance_report_failure(gi, lm);
 }
 
-/* Each socket reports it when it is its turn to be woken. */
+/* Have each socket report the failure when it is its turn to be woken. */
 static noinline void env_report_failure(struct coll_instance *gi)
 {
 	struct coll_local_member *lm = gi->local_members;
@@ -325,8 +325,9 @@ bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 
 #if defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT)
 /*
- * The interrupted program's registers are saved first, and the settings are the kernel's own.
- * The code that was interrupted may itself be such a section: false then.
+ * Begin a section. kernel_fpu_begin() saves the registers of the interrupted program, and sets the
+ * kernel's own settings. Returns false if the code that was interrupted may itself be such a
+ * section.
  */
 static bool env_fpu_begin(void)
 {

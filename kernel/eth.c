@@ -40,8 +40,8 @@ static unsigned long eth_index(u32 ifindex, u16 type)
 }
 
 /*
- * The device by which a member sends, or that has the multicast address @m; or NULL. RCU read side,
- * bottom halves off, or the lock held.
+ * Find the device by which a member sends, or that has the multicast address @m; NULL if there is
+ * none. RCU read side, bottom halves off, or the lock held.
  */
 static struct coll_eth_device *eth_find(const struct coll_eth *eth, const struct collsock_member *m)
 {
@@ -64,8 +64,9 @@ static void eth_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * The lock is held. Removing or moving the device waits for it, so the device still has its
- * multicast addresses, each with the references that groups of this namespace took.
+ * Drop all multicast addresses of a device. The lock is held, and whoever removes or moves the
+ * device waits for it. So the device still has its addresses, each with the references that groups
+ * of this namespace took.
  */
 static void eth_drop_copies(struct coll_eth_device *device)
 {
@@ -79,8 +80,8 @@ static void eth_drop_copies(struct coll_eth_device *device)
 }
 
 /*
- * The lock is held. Packets that the device has received, and those that leave by it, may be under
- * way for a grace period.
+ * Close a device. The lock is held. Packets that were received from the device, or that leave by
+ * it, may be under way until a grace period has passed.
  */
 static void eth_close(struct coll_eth_device *device)
 {
@@ -88,7 +89,10 @@ static void eth_close(struct coll_eth_device *device)
 
 	if (rcu_access_pointer(eth->latest) == device)
 		RCU_INIT_POINTER(eth->latest, NULL);
-	/* By the index at which it was opened: a device that moves gets another ifindex. */
+	/*
+	 * Erase it by the index at which it was opened: a device that moves may get another
+	 * ifindex.
+	 */
 	xa_erase(&eth->devices, device->index);
 	__dev_remove_pack(&device->type);
 	eth_drop_copies(device);
@@ -106,7 +110,7 @@ static bool eth_stays(const struct coll_eth *eth, const struct net_device *dev)
 	return stays;
 }
 
-/* A new one, with a reference on its device; or an error pointer. */
+/* Allocate an entry for a device, with a reference on it. Returns an error pointer on failure. */
 static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
 					      const struct collsock_member *self)
 {
@@ -175,7 +179,7 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 	return err;
 }
 
-/* Close those of one device, or all if it is NULL. Returns true if there were any. */
+/* Close the entries of @dev, or all of them if it is NULL. Returns true if there were any. */
 static bool eth_close_those(struct coll_eth *eth, const struct net_device *dev)
 {
 	unsigned long first = dev ? eth_index(dev->ifindex, 0) : 0, index;
@@ -234,7 +238,10 @@ void coll_eth_end(struct coll_eth *eth)
 	xa_destroy(&eth->allowed);
 }
 
-/* Removals are announced repeatedly, and another device may have the index by now. */
+/*
+ * No longer allow the device to all users. Its removal is announced repeatedly, and another device
+ * may have its index by now.
+ */
 static void eth_disallow(struct coll_eth *eth, const struct net_device *dev)
 {
 	xa_cmpxchg(&eth->allowed, dev->ifindex, (void *)dev, NULL, GFP_KERNEL);
@@ -332,7 +339,7 @@ static struct coll_eth_copies *eth_find_copies(const struct coll_eth_device *dev
 	return node ? rb_entry(node, struct coll_eth_copies, node) : NULL;
 }
 
-/* Add a group that receives by this address. @c is used if it is the first. */
+/* Add a group that receives by this address. If it is the first one, @c is used for the address. */
 static int eth_add_copies(struct coll_eth_device *device, const struct collsock_member *everyone,
 			  struct coll_eth_copies *c)
 {
@@ -377,7 +384,7 @@ int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone
 		used = !RB_EMPTY_NODE(&c->node);
 	}
 	spin_unlock(&eth->lock);
-	/* If used, it belongs to the device, which may have left by now. */
+	/* If @c is used it belongs to the device, which may have left by now. */
 	if (!used)
 		kfree(c);
 	return err;
@@ -416,7 +423,7 @@ void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *every
  * @ifindex: of the device
  * @all: every user, or only those with CAP_NET_RAW
  *
- * Groups that exist stay. It is forgotten when the device leaves the namespace.
+ * Existing groups are not affected. The setting is forgotten when the device leaves the namespace.
  *
  * Return: 0; -ENODEV or -ENOMEM. Context: process.
  */
@@ -431,7 +438,7 @@ int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all)
 		err = xa_err(xa_store(&eth->allowed, ifindex, dev, GFP_KERNEL));
 	else
 		eth_disallow(eth, dev);
-	/* It may just have been forgotten. */
+	/* The device may just have left the namespace, and its setting been forgotten. */
 	if (!eth_stays(eth, dev)) {
 		eth_disallow(eth, dev);
 		err = -ENODEV;
@@ -482,7 +489,7 @@ static bool eth_is_self(const struct net_device *dev, const struct collsock_memb
 	return eth_is_ethernet(dev) && !memcmp(dev->dev_addr, self->address, ETH_ALEN);
 }
 
-/* 0 or why the device is not that member. RCU read side. */
+/* Is the device that member? Returns 0, or why not. RCU read side. */
 static int eth_check_device(const struct net_device *dev, const struct collsock_member *self)
 {
 	if (!dev || !eth_is_self(dev, self))
@@ -491,8 +498,8 @@ static int eth_check_device(const struct net_device *dev, const struct collsock_
 }
 
 /*
- * The index of the only device with that address, not counting ports of bridges and bonds; or
- * why there is none. RCU read side.
+ * Find the only device with that address, not counting ports of bridges and bonds. Returns its
+ * index, or why there is none. RCU read side.
  */
 static int eth_find_self(struct net *net, const struct collsock_member *self)
 {
@@ -511,7 +518,7 @@ static int eth_find_self(struct net *net, const struct collsock_member *self)
 	return found;
 }
 
-/* Find the device. -EPERM if the process may not use it */
+/* Fill in the index of the member's device. Returns -EPERM if the process may not use it. */
 static int eth_complete_self(const struct coll_eth *eth, struct collsock_member *self)
 {
 	int found = 0;
@@ -604,7 +611,7 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member
 
 	rcu_read_lock();
 	dev = dev_get_by_index_rcu(eth->net, self->scope_id);
-	/* If the device is gone nothing can be sent at any size: not -EMSGSIZE. */
+	/* If the device is gone, nothing can be sent at any size, so -EMSGSIZE would be wrong. */
 	fits = !dev || bytes <= READ_ONCE(dev->mtu);
 	rcu_read_unlock();
 	return fits ? 0 : -EMSGSIZE;
@@ -615,7 +622,7 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member
  * @net: the namespace
  * @sock: out
  *
- * It only shows whose the packets are. A packet socket would require CAP_NET_RAW.
+ * The socket only shows whose packets these are. A packet socket would require CAP_NET_RAW.
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -631,8 +638,8 @@ int coll_eth_socket(struct net *net, struct socket **sock)
 /* ---- packets ---- */
 
 /*
- * The device by which a packet leaves; NULL unless it is still open, has the address of this
- * host, and carries packets of this length.
+ * Find the device by which a packet leaves. Returns NULL unless the device is still open, has the
+ * address of this host, and carries packets of this length.
  */
 static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_buff *skb,
 				  const struct collsock_member *self)
@@ -646,8 +653,9 @@ static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_bu
 }
 
 /*
- * Keeps packets of a group to a host in order; others may share their queue. Tunnels expose this
- * number to the network, so it must not reveal addresses of the kernel.
+ * Compute the flow of packets of a group to a host, which keeps them in order; others may share
+ * their queue. Tunnels expose this number to the network, so it must not reveal addresses of the
+ * kernel.
  */
 static u32 eth_flow(const struct sock *owner, const struct collsock_member *to)
 {

@@ -20,7 +20,7 @@ static u32 eth_address_bytes(const struct collsock_member *m)
 	return COLL_ETH_ADDRESS_BYTES;
 }
 
-/* Not the null address, not a group address (the first bit that is sent) */
+/* Accept neither the null address nor a group address, whose first bit on the wire is set. */
 static bool eth_address_valid(const u8 *address)
 {
 	static const u8 zero[COLL_ETH_ADDRESS_BYTES];
@@ -39,11 +39,14 @@ static bool eth_member_complete(struct collsock_member *m)
 		return false;
 	if (!m->port)
 		m->port = COLLSOCK_ETHERTYPE;
-	/* A packet of another type would be taken for one of that protocol. */
+	/* Any other type is that of another protocol, whose receivers would take the packets. */
 	return m->port == COLLSOCK_ETHERTYPE || m->port == COLLSOCK_OTHER_ETHERTYPE;
 }
 
-/* A group address; not broadcast, and none that bridges do not forward (IEEE 802.1Q, 8.6.3). */
+/*
+ * Accept group addresses, except broadcast and those that bridges do not forward (IEEE 802.1Q,
+ * 8.6.3).
+ */
 static bool eth_multicast_valid(const u8 *address)
 {
 	static const u8 all[COLL_ETH_ADDRESS_BYTES] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -62,7 +65,10 @@ static bool eth_multicast_reaches(const struct collsock_member *a, const struct 
 	return a->port == b->port && eth_multicast_valid(address);
 }
 
-/* Regardless of the type: two such members would receive each other's packets. */
+/*
+ * Compare addresses regardless of the type: two members with one address would receive each other's
+ * packets.
+ */
 static bool eth_member_same(const struct collsock_member *a, const struct collsock_member *b)
 {
 	return !memcmp(a->address, b->address, sizeof(a->address));

@@ -16,7 +16,10 @@ struct event {
 	void		*header;
 };
 
-/* Every event has its kind and the group's attributes. False if it is not to be sent. */
+/*
+ * Begin an event with what every event has: its kind and the group's attributes. Returns false if
+ * the event is not to be sent.
+ */
 static bool event_begin(struct event *e, struct coll_instance *gi, enum collsock_event kind)
 {
 	struct coll_event_queue *queue = &gi->cn->events;

@@ -4,7 +4,10 @@
 #include "event_queue.h"
 #include "work_queue.h"
 
-/* By default the socket of a listener that does not read has no room for more. */
+/*
+ * Most events that wait: by default the socket of a listener that does not read has no room for
+ * more.
+ */
 #define EVENT_QUEUE_LENGTH	512
 
 /* How many events a worker sends before it sends those of other namespaces. */
@@ -33,7 +36,7 @@ void coll_event_queue_allow(const struct genl_family *family)
 		synchronize_rcu();
 }
 
-/* The next event; false if there is none. Under event_queue_lock */
+/* Send the next event. Returns false if there is none. Called under event_queue_lock. */
 static bool event_queue_send_one(struct coll_event_queue *queue)
 {
 	struct sk_buff *skb = skb_dequeue(&queue->events);
@@ -48,7 +51,10 @@ static bool event_queue_send_one(struct coll_event_queue *queue)
 	return true;
 }
 
-/* Send as many as a turn allows; others may be added meanwhile. Under event_queue_lock */
+/*
+ * Send as many events as a turn allows; others may be added meanwhile. Called under
+ * event_queue_lock.
+ */
 static void event_queue_send(struct coll_event_queue *queue)
 {
 	int left = EVENT_QUEUE_TURN;

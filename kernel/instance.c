@@ -30,8 +30,8 @@ u64 coll_instance_enter(struct coll_instance *gi)
 }
 
 /*
- * May it be ended? Not while a socket uses it, even one that has left by SHUT_WR; then if
- * nothing is under way, or if it does not wait for that.
+ * May the instance be ended? Not while a socket uses it, even one that has left by SHUT_WR. Without
+ * sockets it may if nothing is under way, or if it does not wait for that (@dropped).
  */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
@@ -67,8 +67,8 @@ static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
 }
 
 /*
- * The next socket to wake after the lock is dropped, with a reference, or NULL; @claimed_done and
- * @wake receive the reasons. After @left sockets the others wait for a turn.
+ * Take the next socket to wake after the lock is dropped, with a reference; NULL if there is none.
+ * @claimed_done and @wake receive the reasons. After @left sockets the others wait for a turn.
  */
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake, u32 *left)
@@ -91,7 +91,7 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 			return lm->csk;
 		}
 	}
-	/* One that has ended has no sockets, and its turns have been cancelled. */
+	/* An instance that has ended has no sockets, and its turns have been cancelled. */
 	if (unlikely(gi->wakes.first && !gi->ended))
 		coll_instance_queue(gi, COLL_TURN_REST);
 	return NULL;
@@ -123,7 +123,10 @@ static void instance_count_refused(struct coll_instance *gi, u32 host)
 				  COLL_DROP_SEND_REFUSED);
 }
 
-/* A filter of this host did not let a packet out, or a queue of this host is full. */
+/*
+ * Report to the group that a filter of this host refused a packet, or that a queue of this host is
+ * full.
+ */
 static noinline void instance_unsent(struct coll_instance *gi, u32 host, int result)
 {
 	bool refused = result == -EPERM;
@@ -286,7 +289,7 @@ bool coll_instance_writable(struct coll_instance *gi, u32 local)
  * @gi: the instance
  * @lm: the local member, with its socket
  *
- * SO_ERROR reports the failure, too, once.
+ * SO_ERROR reports the failure as well, once.
  *
  * Context: the instance's lock held.
  */
@@ -331,8 +334,8 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
  * @gi: NEW
  * @bytes: how much
  *
- * A group that lingers has its memory, though its sockets are closed and no longer count
- * against limits of files. Therefore the namespace and each user have a limit.
+ * A lingering group keeps its memory, although its sockets are closed and no longer count against
+ * limits on files. Therefore the memory of the namespace and of each user is limited.
  *
  * Return: false if it may not have it; coll_instance.refused is the reason. Context: process;
  * takes the namespace's mutex.
@@ -377,8 +380,8 @@ void coll_instance_unlisten(struct coll_instance *gi)
 }
 
 /*
- * If it listens, multicast packets find it, too. Where a device has several members of a group
- * they find the first one; the others receive along the tree.
+ * Let multicast packets find the instance, if it listens. Where a device has several members of a
+ * group, packets find the first one, and the others receive along the tree.
  */
 static int instance_hash_copies(struct coll_instance *gi)
 {
@@ -412,7 +415,7 @@ int coll_instance_hash(struct coll_instance *gi)
 
 /* ---- leaving ---- */
 
-/* It has no sockets any more: from now on its time is limited. */
+/* Limit the time of an instance that has no sockets any more. */
 static void instance_linger(struct coll_instance *gi)
 {
 	u32 ms = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_LINGER);
@@ -457,7 +460,7 @@ static void instance_give_up(struct coll_instance *gi, u64 now)
  */
 static void instance_lingered(struct coll_instance *gi, u64 now)
 {
-	/* If it is armed, a rank has joined and closed just now. */
+	/* If the timer is armed, a rank has joined and closed just now. */
 	if (gi->sockets || hrtimer_is_queued(&gi->linger))
 		return;
 	gi->dropped |= gi->overdue;
@@ -514,7 +517,7 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* A turn is one event. If more is due, that has a turn of its own. */
+/* A turn is one event. If more is due, the rest has a turn of its own. */
 static void instance_turn(struct coll_instance *gi, u32 due, u64 now)
 {
 	if (due & COLL_TURN_EXPIRED)
@@ -572,8 +575,8 @@ bool coll_instance_retire(struct coll_instance *gi)
  * coll_instance_break() - end a group by order of the operator
  * @gi: JOINED or LINGERING
  *
- * Operations under way fail, here and on all other hosts. These are notified once; those
- * that miss it are notified when they probe.
+ * Operations under way fail, here and on all other hosts. The other hosts are notified once; a host
+ * that misses the notice gets another when it probes.
  *
  * Context: process.
  */

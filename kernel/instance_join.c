@@ -41,7 +41,7 @@ struct instance_joining {
 	struct mutex			lock;	/* of making the instance */
 };
 
-/* Local members, and the results that wait in their sockets. */
+/* Memory of the local members, and of the results that wait in their sockets */
 static u64 instance_locals_bytes(const struct coll_instance *gi)
 {
 	const struct coll_group *g = &gi->group;
@@ -81,7 +81,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* A new owner for packets of the calling process, or an error pointer. */
+/* Make an owner for packets of the calling process. Returns an error pointer on failure. */
 static struct sock *instance_owner_new(const struct coll_net *cn, u16 family,
 				       const struct sock *joiner)
 {
@@ -92,7 +92,10 @@ static struct sock *instance_owner_new(const struct coll_net *cn, u16 family,
 	return err ? ERR_PTR(err) : coll_owner_new(joiner, sock, kib * 1024);
 }
 
-/* Make the owner of its packets. 0 if it may send them and the largest reach the other hosts. */
+/*
+ * Make the owner of the instance's packets. Returns 0 if it may send them, and the largest of them
+ * reach the other hosts.
+ */
 static int instance_init_owner(struct coll_instance *gi, const struct coll_join *join,
 			       const struct sock *joiner)
 {
@@ -114,7 +117,10 @@ static int instance_init_owner(struct coll_instance *gi, const struct coll_join 
 	return err;
 }
 
-/* A multicast address is joined before the instance is published, as that is under a mutex. */
+/*
+ * Join the multicast address before the instance is published: that is done under the namespace's
+ * mutex, which may not be held here.
+ */
 static int instance_init_multicast(struct coll_instance *gi)
 {
 	const struct collsock_member *self = &gi->members->member[gi->group.self];
@@ -127,7 +133,7 @@ static int instance_init_multicast(struct coll_instance *gi)
 				     gi->group.payload.packet_bytes, &gi->everyone);
 }
 
-/* A group of the calling user, counted as such; or an error pointer. */
+/* Allocate a group, and count it for the calling user. Returns an error pointer on failure. */
 static struct coll_instance *instance_alloc(struct coll_net *cn)
 {
 	struct coll_instance *gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
@@ -156,7 +162,9 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	return gi;
 }
 
-/* Groups with equal tables share one. The mutex is not held while tables are compared. */
+/*
+ * Share the table of another group if it is equal. The mutex is not held while tables are compared.
+ */
 static void instance_share_members(struct coll_instance *gi)
 {
 	struct coll_members *own = gi->members, *other;
@@ -177,7 +185,7 @@ static void instance_share_members(struct coll_instance *gi)
 	mutex_unlock(&cn->mutex);
 }
 
-/* It takes over the request's tables, or shares equal ones. */
+/* Give the instance the tables of the request, or a share of equal ones. */
 static int instance_set_members(struct coll_instance *gi, struct coll_join *join)
 {
 	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks;
@@ -193,7 +201,10 @@ static int instance_set_members(struct coll_instance *gi, struct coll_join *join
 	return 0;
 }
 
-/* A NEW instance, or an error pointer. It may take over the request's tables. */
+/*
+ * Make a NEW instance, which may take over the tables of the request. Returns an error pointer on
+ * failure.
+ */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
 					  const struct coll_identity *identity,
 					  const struct sock *joiner)
@@ -245,7 +256,7 @@ static void instance_notify_join(struct coll_instance *gi, const struct coll_ide
 }
 
 /*
- * The socket becomes the local member of its rank. -EADDRINUSE if the rank has joined before,
+ * Make the socket the local member of its rank. Returns -EADDRINUSE if the rank has joined before,
  * or the group has ended.
  */
 static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
@@ -267,8 +278,8 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 }
 
 /*
- * From now on packets find the instance. 0; -ENFILE if the namespace has too many groups,
- * -ENOMEM if there is no memory for the look-up, or why the port cannot be opened.
+ * Let packets find the instance. Returns 0; -ENFILE if the namespace has too many groups, -ENOMEM
+ * if there is no memory for the look-up, or why the port cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -285,7 +296,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	if (!err)
 		err = coll_net_add(cn, gi, gi->handle);
 	if (!err) {
-		/* Before packets can find it and cause other events. */
+		/* Send this event before packets can find the instance and cause others. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_BEGAN);
 		err = coll_instance_hash(gi);
 		if (err) {
@@ -306,8 +317,8 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 }
 
 /*
- * The entry with that tag and host, or NULL. An instance stays while the namespace's mutex is
- * held, as instances end under it.
+ * Find the entry with that tag and host, or NULL. Instances end under the namespace's mutex, so an
+ * instance stays while the mutex is held.
  */
 static struct coll_lookup_entry *instance_find(struct coll_lookup *lookup,
 					       const struct coll_identity *identity)
@@ -321,9 +332,9 @@ static struct coll_lookup_entry *instance_find(struct coll_lookup *lookup,
 }
 
 /*
- * The instance that another rank of this host has made; NULL if there is none. If the group is
- * in time-wait, other hosts would take an instance with the same nonce for this host after a
- * restart.
+ * Find the instance that another rank of this host has made; NULL if there is none. Returns
+ * -EADDRINUSE if the group is in time-wait: other hosts would take an instance with the same nonce
+ * for this host after a restart.
  */
 static struct coll_instance *instance_find_other(struct coll_net *cn,
 						 const struct coll_identity *identity)
@@ -338,8 +349,8 @@ static struct coll_instance *instance_find_other(struct coll_net *cn,
 }
 
 /*
- * The tables of members of that instance, with a reference; NULL if there is no instance; -EPROTO
- * if the request differs from the first one of this host in more than the tables.
+ * Get the tables of members of that instance, with a reference; NULL if there is no instance.
+ * Returns -EPROTO if the request differs from the first one of this host in more than the tables.
  */
 static struct coll_members *instance_hold_members(struct coll_net *cn,
 						  const struct coll_request *request,
@@ -376,8 +387,8 @@ static bool instance_same_tables(const struct coll_request *request,
 }
 
 /*
- * The owner that packets of this process would have, to compare; NULL if ranks of one host may
- * differ in that; or an error pointer.
+ * Make the owner that packets of this process would have, to compare it. Returns NULL if ranks of
+ * one host may have different policies, or an error pointer.
  */
 static struct sock *instance_own_policy(const struct coll_net *cn, const struct coll_join *join,
 					const struct sock *joiner)
@@ -388,8 +399,8 @@ static struct sock *instance_own_policy(const struct coll_net *cn, const struct 
 }
 
 /*
- * Join that instance, whose request agrees, unless its packets have another policy than @own;
- * NULL if there is none.
+ * Join the instance, whose request agrees, unless its packets have another policy than @own.
+ * Returns NULL if there is no instance.
  */
 static struct coll_instance *instance_add_other(struct coll_net *cn,
 						const struct coll_identity *identity,
@@ -427,8 +438,8 @@ static struct coll_instance *instance_join_alike(struct coll_net *cn, struct col
 
 /*
  * Join the instance that another rank of this host has made; NULL if there is none. The mutex is
- * not held while tables are compared: the instance may end meanwhile, but no other one can take
- * its place, as instance_joining.lock is held.
+ * not held while tables are compared. Meanwhile the instance may end, but no other one can replace
+ * it, as instance_joining.lock is held.
  */
 static struct coll_instance *instance_join_other(struct coll_net *cn, struct coll_join *join,
 						 const struct coll_request *request,
@@ -484,7 +495,10 @@ static struct instance_joining *instance_joining_new(const struct coll_identity 
 	return joining;
 }
 
-/* The group's entry, which is @new if there was none; NULL if there is no memory to add that. */
+/*
+ * Get the group's entry, adding @new if there is none. Returns NULL if there is no memory to add
+ * it.
+ */
 static struct instance_joining *instance_joining_share(struct coll_net *cn,
 						       const struct coll_identity *identity,
 						       struct instance_joining *new)

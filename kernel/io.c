@@ -195,7 +195,7 @@ static noinline bool io_copy_blocks_from_user(const struct coll_order *order, u8
 	return true;
 }
 
-/* Bytes of a block, if a payload of @bytes is a whole vector, and not in host order; else 0 */
+/* Bytes of a block if a payload of @bytes is a whole vector, to be put into host order; else 0 */
 static inline u32 io_payload_block(const struct coll_sock *csk, const struct coll_signature *sig,
 				   u32 bytes)
 {
@@ -204,7 +204,7 @@ static inline u32 io_payload_block(const struct coll_sock *csk, const struct col
 	return coll_signature_reordered(&csk->instance->group, sig);
 }
 
-/* Likewise of a result */
+/* Bytes of a block if the result is a whole vector in host order; else 0 */
 static inline u32 io_result_block(const struct coll_sock *csk, const struct coll_signature *sig)
 {
 	if (unlikely(coll_operations[sig->operation].own_out))
@@ -235,7 +235,7 @@ static bool io_copy_from_user(const struct coll_sock *csk, u8 *to,
 	return !copy_from_user(to, from, bytes);
 }
 
-/* Where the payload of a post goes, or an error pointer. A long one has no room in the slot. */
+/* Where to copy the payload of a post, or an error pointer. A long one has no room in the slot. */
 static inline u8 *io_reserve(const struct coll_sock *csk, struct coll_completion *slot, u32 bytes)
 {
 	if (likely(bytes <= csk->instance->group.payload.max_bytes))
@@ -243,7 +243,7 @@ static inline u8 *io_reserve(const struct coll_sock *csk, struct coll_completion
 	return kvmalloc(bytes, GFP_KERNEL_ACCOUNT) ?: ERR_PTR(-ENOMEM);
 }
 
-/* The slot's buffer is not freed: the group may have exchanged it by now. */
+/* Free a long payload; not the slot's buffer, which the group may have exchanged by now. */
 static inline void io_unreserve(const struct coll_sock *csk, u8 *payload, u32 bytes)
 {
 	if (unlikely(bytes > csk->instance->group.payload.max_bytes))
@@ -329,7 +329,7 @@ static int io_reserve_result(struct coll_sock *csk, struct coll_completion *slot
 	return 0;
 }
 
-/* Returns -ENODATA if the slot needs memory for the result. */
+/* Try to post. Returns -ENODATA if the slot needs memory for the result. */
 static __always_inline int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 				       const struct coll_signature *sig, const u8 *payload,
 				       u64 cookie, u32 how)
@@ -542,7 +542,7 @@ static u64 io_clock_ahead(void)
 	return ahead->tv_sec * NSEC_PER_SEC + ahead->tv_nsec;
 }
 
-/* A completion as the calling process gets it, with times of that process's clock. */
+/* Fill in a completion as the calling process gets it, with times of that process's clock. */
 static void io_tell(struct collsock_completion *told, const struct coll_completion *slot, u32 head)
 {
 	u64 ahead = io_clock_ahead();
@@ -553,7 +553,7 @@ static void io_tell(struct collsock_completion *told, const struct coll_completi
 	told->completed_ns += ahead;
 }
 
-/* For lengths other than this kernel's */
+/* Copy a completion structure of another length than this kernel's. True if all was copied. */
 static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, struct iov_iter *to)
 {
 	u32 known = min_t(u32, c->size, sizeof(*c));
@@ -562,7 +562,7 @@ static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, s
 	       iov_iter_zero(c->size - known, to) == c->size - known;
 }
 
-/* A vector in host order, which the caller gets in the order of ranks */
+/* Copy a vector from host order to the order of ranks. True if all was copied. */
 static noinline bool io_copy_blocks_to_iter(const struct coll_order *order,
 					    const struct coll_completion *slot, struct iov_iter *to)
 {
@@ -619,8 +619,8 @@ static bool io_copy_to_iter(const struct coll_sock *csk, struct coll_completion 
  * @room: bytes there
  * @flags: MSG_DONTWAIT, MSG_PEEK
  *
- * It is claimed while it is copied; if that fails, or on MSG_PEEK, it is put back in its
- * former position.
+ * The completion is claimed while it is copied; if that fails, or on MSG_PEEK, it is put back in
+ * its former position.
  *
  * Return: bytes of the completion, 0 if none will come, or -errno. Context: process.
  */
@@ -666,7 +666,7 @@ struct io_room {
 	u32		bytes;
 };
 
-/* For lengths other than this kernel's. True if all was copied. */
+/* Copy a completion structure of another length than this kernel's. True if all was copied. */
 static noinline bool io_copy_head_to_user(const struct collsock_completion *c, void __user *to)
 {
 	u32 known = min_t(u32, c->size, sizeof(*c));
@@ -674,7 +674,7 @@ static noinline bool io_copy_head_to_user(const struct collsock_completion *c, v
 	return !copy_to_user(to, c, known) && !clear_user(to + known, c->size - known);
 }
 
-/* The result of a claimed completion. True if all was copied. */
+/* Copy the result of a claimed completion. True if all was copied. */
 static bool io_copy_result(const struct coll_sock *csk, const struct coll_completion *slot,
 			   void __user *to)
 {

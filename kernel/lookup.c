@@ -67,7 +67,7 @@ struct coll_lookup_entry *coll_lookup_find_slowly(struct coll_lookup *lookup, u6
 	return rhashtable_lookup(&lookup->table, &key, lookup_params);
 }
 
-/* Where a packet looks for the entry first. */
+/* The slot in which a packet looks for the entry first */
 static struct coll_lookup_entry __rcu **lookup_latest(struct coll_lookup *lookup,
 						      const struct coll_lookup_entry *entry)
 {

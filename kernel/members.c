@@ -42,7 +42,7 @@ static void members_find_lowest(struct coll_members *m)
  * @hosts: number of hosts
  * @ranks: number of ranks
  * @member: the hosts; NULL afterwards
- * @host_of_rank: the host of each rank, likewise
+ * @host_of_rank: the host of each rank; NULL afterwards
  *
  * Return: the table, which is not shared yet, or NULL if there is no memory.
  * Context: process; may take long for large tables, so no lock.

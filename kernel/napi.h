@@ -7,8 +7,8 @@
  * nothing up; and an id is never used again while its queue exists. Only authentic packets of
  * members are noted. The few ids that are kept are shared by hosts with equal numbers modulo
  * COLL_NAPI_HOSTS, and the latest packet decides: so if packets of a host begin to come by another
- * queue, that is polled after one packet. What a host sends to a multicast address may come by
- * another queue than its other packets.
+ * queue, that is polled after one packet. A host's multicast packets may arrive on another queue
+ * than its unicast packets.
  *
  * There is no lock: an id is written and read as a whole, by packets and by calls that spin, and
  * a wrong one costs a slice of a spin.

@@ -30,7 +30,7 @@ static bool netlink_tunable_is_gid(enum coll_tunable which)
 	return which == COLL_TUNABLE_JOIN_GID_LOW || which == COLL_TUNABLE_JOIN_GID_HIGH;
 }
 
-/* Group ids are those of the caller's user namespace. */
+/* The value as it is shown: group ids are those of the caller's user namespace. */
 static u32 netlink_tunable_shown(enum coll_tunable which, u32 value)
 {
 	if (!netlink_tunable_is_gid(which))
@@ -127,7 +127,10 @@ static bool netlink_tunable_hastens(const struct coll_tunables *t, enum coll_tun
 	       value < min(coll_tunable(t, which), coll_tunable_default(which));
 }
 
-/* -EPERM if that requires CAP_NET_ADMIN in the initial user namespace, and the caller lacks it. */
+/*
+ * May the caller set this value? Returns -EPERM if that requires CAP_NET_ADMIN in the initial user
+ * namespace, which the caller lacks.
+ */
 static int netlink_tunable_permit(const struct coll_tunables *t, struct sk_buff *request,
 				  enum coll_tunable which, struct nlattr *attr, u32 value,
 				  struct netlink_ext_ack *extack)
@@ -244,8 +247,9 @@ static int netlink_change_port(struct coll_net *cn, const struct netlink_changes
 }
 
 /*
- * The holder of the mutex may be opening or closing the port, which takes long, and requests must
- * not wait for each other: registering a family waits for them, and all later requests for that.
+ * Take the mutex of the namespace, unless that takes long: its holder may be opening or closing the
+ * port. Requests must not wait for each other, since registering a generic netlink family waits for
+ * them, and all later requests wait for the registration.
  */
 static int netlink_lock_net(struct coll_net *cn, struct netlink_ext_ack *extack)
 {
@@ -260,7 +264,7 @@ static int netlink_lock_net(struct coll_net *cn, struct netlink_ext_ack *extack)
 	return -EAGAIN;
 }
 
-/* Changes all of them, or none. */
+/* Change all tunables that the request names, or none. */
 static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 {
 	struct coll_net *cn = coll_net_of(genl_info_net(info));

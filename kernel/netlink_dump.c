@@ -147,11 +147,11 @@ static void dump_put_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 }
 
 /*
- * 0 if the dump may look at groups now, -EAGAIN if it has nothing to report yet, -EINTR. Its first
- * message is made in its request, while generic netlink holds a lock that others need (cb_lock):
- * so it looks at none. Each later one is made when the one before is received, under a mutex of
- * the socket. A second request by this socket waits for that mutex while it holds cb_lock, so the
- * dump waits only for a moment.
+ * May the dump look at groups now? Returns 0 if so, -EAGAIN if it has nothing to report yet, or
+ * -EINTR. The first message is made within the request, while generic netlink holds a lock that
+ * others need (cb_lock), so it looks at no group. Each later message is made when the previous one
+ * is received, under a mutex of the socket. A second request by this socket waits for that mutex
+ * while it holds cb_lock, so the dump waits only for a moment.
  */
 static int dump_wait(struct netlink_callback *cb, struct coll_pace *pace)
 {
@@ -170,7 +170,7 @@ static int dump_wait(struct netlink_callback *cb, struct coll_pace *pace)
 typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi);
 
-/* The group that the dump is at, or else the next one. */
+/* Find the group that the dump is at, or else the next one. */
 static struct coll_instance *dump_group(struct coll_net *cn, struct dump_state *state)
 {
 	unsigned long handle = max(state->handle, state->wanted);
@@ -184,7 +184,7 @@ static struct coll_instance *dump_group(struct coll_net *cn, struct dump_state *
 	return gi;
 }
 
-/* -ENOENT if there is no group any more. */
+/* Report the group that the dump is at. Returns -ENOENT if there is no group any more. */
 static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell,
 		     struct coll_net *cn)
 {
@@ -207,7 +207,10 @@ static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_tell
 	return err;
 }
 
-/* There may be many groups with nothing to report: ranks can join meanwhile. */
+/*
+ * Report groups, dropping the mutex between them, so that ranks can join: there may be many groups
+ * with nothing to report.
+ */
 static int dump_some_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell,
 			    const struct coll_pace *pace)
 {
@@ -241,7 +244,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 
 /* ---- groups ---- */
 
-/* Attributes that the core does not know */
+/* Add the attributes that the core does not know. */
 static bool dump_put_owner(struct sk_buff *skb, const struct coll_instance *gi)
 {
 	return !nla_put_u32(skb, COLLSOCK_A_GROUP_HANDLE, gi->handle) &&
@@ -358,8 +361,9 @@ static bool dump_process_visible(struct netlink_callback *cb, struct task_struct
 }
 
 /*
- * The process that joined; 0 if it has ended, as another one may keep the socket and a third one
- * may have the number, or if it is not in the reader's pid namespace.
+ * The process that joined. It is 0 if that process has ended: another one may hold the socket, and
+ * a third one may have got its pid. It is also 0 if the reader may not see the process, or has no
+ * pid for it in its pid namespace.
  */
 static pid_t dump_pid(struct netlink_callback *cb, const struct coll_sock *csk)
 {
@@ -453,8 +457,9 @@ static const struct coll_peer **dump_peer_at(struct dump_peers *lowest, u32 at)
 }
 
 /*
- * The list of connections begins with the one that was opened last. If they were opened in the
- * order of hosts, each one is added at the end.
+ * Keep a connection if its host is among the lowest. The list of connections begins with the one
+ * opened last. So if they were opened in the order of hosts, each one is added at the end of the
+ * ring.
  */
 static void dump_keep_peer(struct dump_peers *lowest, const struct coll_peer *peer)
 {
@@ -482,7 +487,10 @@ static void dump_find_peers(const struct coll_group *g, u32 from, struct dump_pe
 			dump_keep_peer(lowest, peer);
 }
 
-/* By host index, as the list changes while connections open and are released. */
+/*
+ * Report connections in the order of hosts, since the list changes as connections open and are
+ * released.
+ */
 static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi)
 {
@@ -531,7 +539,7 @@ static int dump_tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
 	return dump_end(skb, header, !report.full);
 }
 
-/* state->next counts from state->oldest. */
+/* Report operations; state->next counts from state->oldest. */
 static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
 				struct coll_instance *gi)
 {
@@ -673,7 +681,10 @@ int coll_netlink_dump_devices(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- users ---- */
 
-/* In the first namespace all users mapped in the reader's user namespace, elsewhere the reader. */
+/*
+ * May the reader see this user? In the initial namespace it sees all users that are mapped in its
+ * user namespace, elsewhere only itself.
+ */
 static bool dump_user_visible(const struct coll_net *cn, const struct coll_user_use *user)
 {
 	if (uid_eq(user->uid, coll_user_current()))

@@ -128,13 +128,13 @@ static bool net_has_room(const struct coll_net *cn, u64 had, u64 bytes)
 }
 
 /**
- * coll_net_try_charge() - coll_net_charge(), but nothing makes room
+ * coll_net_try_charge() - coll_net_charge() without making room
  * @cn: the namespace
  * @user: of the group
  * @bytes: how much
  *
- * Refused memory never counts against others: the user is charged first, and then the namespace
- * only if it has room.
+ * Memory that is refused never counts against others: the user is charged first, then the
+ * namespace, and only if it has room.
  *
  * Return: 0, -ENOMEM or -EDQUOT. Context: any.
  */
@@ -162,9 +162,10 @@ int coll_net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
  * @user: of the group
  * @bytes: how much
  *
- * It is charged before it is allocated, as many groups may be joined at the same time; except
- * for the request's tables and completion slots, which a call has only while it runs. If there
- * is too little, time-wait entries that the user has in the namespace make room.
+ * Memory is charged before it is allocated, since many groups may be joined at the same time. The
+ * tables and completion slots of the request are the exception: a call holds them uncharged only
+ * while it runs. If there is too little, time-wait entries that the user has in the namespace make
+ * room.
  *
  * Return: 0; -ENOMEM if the groups of the namespace would have too much, -EDQUOT if those of
  * the user would. Context: process; takes the namespace's mutex.

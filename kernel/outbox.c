@@ -72,7 +72,7 @@ static int outbox_address(const struct coll_outbox_sender *s, const struct outbo
 	return coll_bearer_address(s->bearers, block->route, skb, s->owner, s->self, block->to);
 }
 
-/* The same; first the route is looked up. The lock is dropped meanwhile. */
+/* Look up the route of a packet, with the lock dropped, and then address the packet. */
 static int outbox_find_route(const struct coll_outbox_sender *s, const struct outbox_block *block,
 			     struct sk_buff *skb)
 	__must_hold(s->lock)
@@ -87,7 +87,7 @@ static int outbox_find_route(const struct coll_outbox_sender *s, const struct ou
 		swap(*block->route, route);
 		err = outbox_address(s, block, skb);
 	}
-	/* The former one, which was not valid any more */
+	/* Drop the former route, which was not valid any more. */
 	coll_bearer_route_drop(&route);
 	return err;
 }
@@ -99,20 +99,20 @@ static int outbox_find_route(const struct coll_outbox_sender *s, const struct ou
  */
 static int outbox_complete(const struct coll_outbox_sender *s, struct sk_buff *skb)
 {
-	/* The headers' own data are written over it. */
+	/* Copy it, as the control data of the headers are written over it. */
 	const struct outbox_block block = *outbox_block(skb);
 	int err;
 
-	/* It counts against the send buffer again with its headers. */
+	/* With its headers the packet counts against the send buffer again. */
 	skb_orphan(skb);
 	err = outbox_address(s, &block, skb);
 	return err == -EAGAIN ? outbox_find_route(s, &block, skb) : err;
 }
 
 /*
- * Complete the packet, and move it to where it belongs then. If its route was not valid as soon as
- * it was found, routes have changed meanwhile. But there are routes that are never valid, as that of
- * an IPsec policy without a key: so such a packet is tried twice.
+ * Complete a packet and add it to @complete, or drop it. If its route was not valid as soon as it
+ * was found, routes have changed meanwhile. But there are routes that are never valid, such as that
+ * of an IPsec policy without a key. So such a packet is tried twice.
  */
 static void outbox_sort(const struct coll_outbox_sender *s, struct sk_buff *skb,
 			struct coll_outbox *unaddressed, struct coll_outbox *complete)

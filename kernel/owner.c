@@ -73,8 +73,8 @@ void coll_owner_free(struct sock *owner)
 
 #ifdef CONFIG_CGROUP_BPF
 /*
- * Programs that filter packets, and those that run when the socket is made, which may store
- * something with it that a filter reads.
+ * The programs to compare: those that filter packets, and those that run when the socket is made,
+ * which may store something with it that a filter reads
  */
 static const enum cgroup_bpf_attach_type owner_programs[] = {
 	CGROUP_INET_SOCK_CREATE,
@@ -82,7 +82,7 @@ static const enum cgroup_bpf_attach_type owner_programs[] = {
 	CGROUP_INET_EGRESS,
 };
 
-/* The same program, with the same storage, on which its decisions may depend. */
+/* Is it the same program, with the same storage? Its decisions may depend on the storage. */
 static bool owner_program_equal(const struct bpf_prog_array_item *a,
 				const struct bpf_prog_array_item *b)
 {
@@ -128,7 +128,7 @@ static bool owner_groups_equal(const struct group_info *a, const struct group_in
 	return a->ngroups == b->ngroups && !memcmp(a->gid, b->gid, a->ngroups * sizeof(*a->gid));
 }
 
-/* The user and the groups that firewalls find in the files of the sockets. */
+/* Compare the user and the groups that firewalls find in the files of the sockets. */
 static bool owner_users_equal(const struct sock *a, const struct sock *b)
 {
 	const struct cred *first = a->sk_socket->file->f_cred;
@@ -138,7 +138,7 @@ static bool owner_users_equal(const struct sock *a, const struct sock *b)
 	       owner_groups_equal(first->group_info, second->group_info);
 }
 
-/* From control groups v1: a class, and the index of a priority for each device */
+/* Compare settings of control groups v1: a class, and the index of a priority for each device. */
 static bool owner_classes_equal(const struct sock *a, const struct sock *b)
 {
 #ifdef CONFIG_SOCK_CGROUP_DATA
@@ -160,10 +160,10 @@ static bool owner_routes_equal(const struct sock *a, const struct sock *b)
  * @a: an owner
  * @b: another, made by another process, perhaps
  *
- * The same user and groups; mark, priority and device, which programs of the control group
- * may have chosen; its class and priorities in control groups v1, and its programs for sockets
- * and packets. Programs that are attached or detached later are not seen. Labels of security
- * modules cannot be compared.
+ * Compares the user and groups; mark, priority and device, which programs of the control group may
+ * have chosen; the class and priorities of control groups v1; and the control group's programs for
+ * sockets and packets. Programs that are attached or detached later are not seen. Labels of
+ * security modules cannot be compared.
  *
  * Return: are they? Context: process.
  */

@@ -73,7 +73,7 @@ void __init coll_pace_init(void)
 		spin_lock_init(&set->lock);
 }
 
-/* The user's budget; else one of a user who owes nothing; else one to share */
+/* Find the user's budget, else that of a user who owes nothing, else one to share. */
 static struct pace_user *pace_find(struct pace_set *set, u64 share, u64 now)
 {
 	struct pace_user *user = set->users, *found = NULL;
@@ -132,7 +132,7 @@ static bool pace_is_free(const struct net *net)
  * @pace: out, until coll_pace_end()
  * @net: the namespace
  *
- * For requests, which hold a lock of generic netlink that others need.
+ * Does not wait: it is for requests, which hold a lock of generic netlink that others need.
  *
  * Return: 0, or -EBUSY if the user has looked too often. Context: process.
  */

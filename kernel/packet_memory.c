@@ -20,7 +20,7 @@ bool coll_packet_memory_turn(struct coll_packet_memory *m)
 		put_page(page);
 		page = NULL;
 	}
-	/* Not from the reserves: the page would stay, and its packets would count as urgent. */
+	/* Take no page from the reserves: it would stay, and its packets would count as urgent. */
 	if (!page)
 		page = alloc_page(GFP_ATOMIC | __GFP_NOWARN | __GFP_NOMEMALLOC);
 	m->page[next] = page;

@@ -17,7 +17,9 @@
 
 #define COLL_PACKET_PAGES	(PAGE_SIZE < 32768 ? 65536 / PAGE_SIZE : 2)
 
-/* Longer ones use the allocator: clearing costs less than what a long packet carries. */
+/*
+ * Longer packets use the allocator: for them, clearing a page costs less than the data they carry.
+ */
 #define COLL_PACKET_SHORT	1024
 
 /*

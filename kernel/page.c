@@ -24,14 +24,14 @@ static bool page_begin(struct coll_sock *csk, struct collsock_page *page)
 	return first;
 }
 
-/* The socket has a page afterwards. */
+/* Make the page of a socket, unless another thread has just made it. */
 static int page_make(struct coll_sock *csk)
 {
 	struct coll_instance *gi = csk->instance;
 	unsigned long page;
 	int err;
 
-	/* The process's mappings are locked: nothing here waits for the namespace's mutex. */
+	/* The process's mappings are locked, so nothing here may wait for the namespace's mutex. */
 	err = coll_net_try_charge(gi->cn, gi->user, PAGE_SIZE);
 	if (err)
 		return err;
@@ -46,7 +46,10 @@ static int page_make(struct coll_sock *csk)
 	return page ? 0 : -ENOMEM;
 }
 
-/* Also after MADV_DONTNEED. The mapping holds the file, so the socket has its page. */
+/*
+ * Map the page on first access, or again after MADV_DONTNEED. The mapping holds the file, so the
+ * socket still has its page.
+ */
 static vm_fault_t page_fault(struct vm_fault *fault)
 {
 	struct socket *sock = fault->vma->vm_file->private_data;
@@ -66,8 +69,8 @@ static const struct vm_operations_struct page_operations = {
  * @area: where; its lock is held
  *
  * The page is allocated by the first call, and charged to the group's user. A mapping holds the
- * socket, so a child of fork() does not inherit it: it is not the rank, whose end others must
- * see.
+ * socket, so a child of fork() does not inherit the mapping: the child is not the rank, and the
+ * others must see the end of the rank.
  *
  * Return: 0; -ENOTCONN before JOIN, -EINVAL if it is not one page at offset 0, -EACCES if it is
  * to be written or executed; -ENOMEM or -EDQUOT as in JOIN. Context: process.

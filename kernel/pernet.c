@@ -37,8 +37,8 @@ static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
 }
 
 /*
- * Replace quiet groups by time-wait entries; they go to @retired, to be freed later. A process
- * that ends may close many groups at once, and a large table may need the room of many entries:
+ * Replace quiet groups by time-wait entries, and add them to @retired, to be freed later. A process
+ * that ends may close many groups at once, and a large table may need the room of many entries;
  * others can join meanwhile.
  */
 static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)

@@ -40,7 +40,10 @@ void coll_port_end(struct coll_net *cn)
 	mutex_unlock(&cn->mutex);
 }
 
-/* Groups without ports may have been joined while it could not be opened. */
+/*
+ * Open the port, unless groups use it already. Groups without ports may have been joined while it
+ * could not be opened.
+ */
 static int port_open(struct coll_net *cn)
 {
 	if (cn->groups && coll_bearer_is_open(&cn->bearers))

@@ -34,7 +34,7 @@
 #include "stretch.h"
 #include "trace.h"
 
-/* Is its address that of its source, and is that another host? */
+/* Does the packet come from the address of its source, and is that another host? */
 static __always_inline bool receive_is_member(const struct sk_buff *skb,
 					      const struct coll_members *members, u32 self,
 					      u32 source)
@@ -58,8 +58,8 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 }
 
 /*
- * Make the bytes of a packet contiguous. Those of strangers are not copied: length and source
- * are checked before. NULL if there is no memory.
+ * Make the bytes of a packet contiguous; NULL if there is no memory. Length and source address have
+ * been checked, so packets from other addresses are never copied.
  */
 static inline const u8 *receive_linear(struct sk_buff *skb, const u8 *packet)
 {
@@ -83,8 +83,8 @@ static inline const u8 *receive_whole(struct coll_net *cn, struct sk_buff *skb,
 /* ---- with an instance ---- */
 
 /*
- * A filter of this host refuses the packet; the group is told if a member sent it. This is rare,
- * so the MAC is always checked before the lock is taken.
+ * Drop a packet that a filter of this host refuses, and tell the group if a member sent it. This is
+ * rare, so the MAC is always checked before the lock is taken.
  */
 static noinline void receive_filtered(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
@@ -130,7 +130,9 @@ static inline enum coll_refusal receive_under_lock(struct coll_instance *gi,
 	return refusal;
 }
 
-/* Only the first COLL_WIRE_FORM bytes of it need be readable. */
+/*
+ * Receive a packet of a group that is here. Only its first COLL_WIRE_FORM bytes need be readable.
+ */
 static __always_inline void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 					      struct sk_buff *skb, const u8 *packet, u32 bytes)
 {
@@ -181,8 +183,8 @@ static enum coll_refusal receive_copy_under_lock(struct coll_instance *gi,
 }
 
 /*
- * A multicast packet is for the group with its tag on the device that it came by, if it was sent
- * to that group's address. It is never noted as an early packet, and never answered.
+ * Receive a multicast packet. It is for the group with its tag on the device that it came by, if it
+ * was sent to that group's address. It is never noted as an early packet, and never answered.
  */
 static noinline void receive_copy(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
 				  u32 bytes)
@@ -262,8 +264,8 @@ static void receive_early(struct coll_net *cn, const struct sk_buff *skb, const 
 }
 
 /*
- * There is no instance of this group: perhaps not yet, perhaps not any more. Not inline,
- * since that would slow down packets of existing groups.
+ * Receive a packet of a group without an instance here: perhaps not yet, perhaps not any more. Not
+ * inline, since that would slow down packets of existing groups.
  */
 static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_entry *found,
 				     struct sk_buff *skb, const u8 *packet, u32 bytes)
@@ -356,7 +358,7 @@ static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* A packet to a single host */
+/* Receive a packet to a single host. */
 static __always_inline void receive_for_one(struct coll_net *cn, struct sk_buff *skb,
 					    const u8 *packet, u32 bytes)
 {
@@ -369,7 +371,7 @@ static __always_inline void receive_for_one(struct coll_net *cn, struct sk_buff 
 		receive_unknown(cn, found, skb, packet, bytes);
 }
 
-/* A well-formed packet, which is always consumed */
+/* Receive a well-formed packet, and consume it. */
 static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb,
 					    const u8 *packet, u32 bytes)
 {
@@ -379,8 +381,8 @@ static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff 
 	else
 		receive_for_one(cn, skb, packet, bytes);
 	/*
-	 * Back to the cache that coll_bearer_packet() takes from. Now and then the allocator
-	 * gives back thousands of pages that others have freed: that is not our time.
+	 * Return the packet to the cache that coll_bearer_packet() takes from. The page allocator
+	 * occasionally frees thousands of pages of others here, which is not counted as our time.
 	 */
 	coll_stretch_stack_begin();
 	napi_consume_skb(skb, 1);

@@ -32,7 +32,7 @@ static int sockopt_join_group(struct coll_sock *csk, struct coll_join *join)
 		csk->sk.sk_err = 0;
 		return PTR_ERR(gi);
 	}
-	/* A reader that sees the instance must see the slots, too. */
+	/* A reader that sees the instance must also see the slots. */
 	smp_store_release(&csk->instance, gi);
 	csk->sk.sk_write_space(&csk->sk);
 	/* Another rank of this host may have left already. */

@@ -37,7 +37,7 @@ static bool spin_is_over(const struct spin *spin, u64 until)
 #ifdef CONFIG_NET_RX_BUSY_POLL
 /*
  * How long one of several queues is polled. Beginning and ending costs about a microsecond, and
- * interrupts of the other queues may be late by the time until their turn.
+ * interrupts of the other queues may be delayed until it is their turn.
  */
 #define SPIN_SLICE_NS	(10 * NSEC_PER_USEC)
 
@@ -47,8 +47,9 @@ static u64 spin_polls_until(const struct coll_sock *csk, u64 now)
 }
 
 /*
- * Called after each poll, and if others poll the queue instead, which is as good. Bottom halves
- * are enabled, but the process does not sleep; where it should give way, napi_busy_loop() does.
+ * Is the slice over? Called after each poll, and also while another thread polls the queue, which
+ * serves this call just as well. Bottom halves are enabled, but the process does not sleep;
+ * napi_busy_loop() gives way to others where a process should.
  */
 static bool spin_slice_is_over(void *arg, unsigned long start_time)
 {

@@ -79,7 +79,7 @@ static struct coll_timewait_user *timewait_user_find(struct coll_timewait_table 
 	return rhashtable_lookup_fast(&table->users, &uid, timewait_user_params);
 }
 
-/* The user, who may have no entry yet, or NULL if there is no memory. */
+/* Get the user, who may have no entry yet; NULL if there is no memory. */
 static struct coll_timewait_user *timewait_user_get(struct coll_timewait_table *table,
 						    struct coll_user *charged)
 {
@@ -213,7 +213,7 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
  * @charged: who will be charged for it
  * @members: the table of the group
  *
- * The user's oldest entries are forgotten for it, but not more than a batch.
+ * Forgets the user's oldest entries for it, but not more than a batch.
  *
  * Return: false if more are to be forgotten, once others have had the mutex. Context: process.
  */
@@ -276,7 +276,7 @@ u64 coll_timewait_table_add(struct coll_timewait_table *table, struct coll_looku
  * @table: of the namespace; its mutex is held
  * @now: time in ns; U64_MAX removes all entries
  *
- * Not more than a batch, so that the mutex is not held for long.
+ * Removes not more than a batch, so that the mutex is not held for long.
  *
  * Return: when the next entry expires, U64_MAX if there is none. Context: process.
  */

@@ -31,7 +31,7 @@
 #include "members.h"
 
 #define COLL_TIMEWAIT_PER_USER		4096
-#define COLL_TIMEWAIT_SHARE		16	/* of this number of parts, a user's is one */
+#define COLL_TIMEWAIT_SHARE		16	/* a user has one of this number of parts */
 
 struct coll_timewait_user;
 struct coll_tunables;

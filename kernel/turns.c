@@ -150,7 +150,9 @@ static enum hrtimer_restart turns_rested(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* The user's queue; else a free one; else one shared with other users, chosen by a keyed hash */
+/*
+ * Find the user's queue, else a free one, else one shared with other users, chosen by a keyed hash.
+ */
 static u32 turns_find_queue(u64 share)
 {
 	u32 found = siphash_1u64(share, &turns_seed) % TURNS_USERS, i;

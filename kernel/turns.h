@@ -2,11 +2,11 @@
 /*
  * Turns: what groups do in softirq besides receiving, when a timer has expired or an event has
  * left work. One such turn is short, but there may be thousands of groups. So each CPU has a
- * queue, which a tasklet works off, for at most half of each millisecond; packets and processes
- * have the rest. Users with turns there have one after the other, however many groups each
- * has; the groups of a user, too. In a container that root has made, its root can be any number of
- * users, so all of them count as one here (user.h). While few timers expire, and nothing is
- * queued, their turns begin at once.
+ * queue, which a tasklet works through, for at most half of each millisecond; packets and processes
+ * have the rest. Turns go round-robin over users, and within a user over groups, however many
+ * groups a user has. In a container that root has made, its root can be any number of users, so all
+ * of them count as one here (user.h). While few timers expire, and nothing is queued, their turns
+ * begin at once.
  */
 #ifndef COLL_TURNS_H
 #define COLL_TURNS_H

@@ -141,7 +141,7 @@ int coll_udp_route_find(const struct coll_udp *udp, struct coll_udp_route *route
 		udp_route_set6(route, dst);
 	else
 		udp_route_set4(route, dst);
-	/* All hosts are on one network. */
+	/* All hosts of a group with multicast are on one network. */
 	if (coll_udp_is_multicast(to))
 		route->hops = 1;
 	route->dst = dst;
@@ -201,7 +201,7 @@ void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_memb
 	ip->saddr = *coll_udp_ipv6(self);
 	ip->daddr = *coll_udp_ipv6(to);
 	udp_checksum6(skb, ip);
-	/* Only the sender fragments: to the MTU that every path has. */
+	/* Only the sender fragments IPv6 packets, so use the MTU that every path has. */
 	if (unlikely(skb->ignore_df))
 		IP6CB(skb)->frag_max_size = IPV6_MIN_MTU;
 }
@@ -272,7 +272,7 @@ void coll_udp_source(const struct sk_buff *skb, struct collsock_member *from)
  * @skb: received
  * @device: index of the device, or of the master of the VRF
  *
- * As for other sockets that are bound to it.
+ * The rule is that for other sockets that are bound to the device.
  *
  * Context: the receive hook.
  */
@@ -566,7 +566,7 @@ static int udp_check_self4(struct net *net, const struct collsock_member *self)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* 0 if the address is one of this device, outside of VRFs; or why not. RCU read side. */
+/* Is the address one of this device, outside of VRFs? Returns 0, or why not. RCU read side. */
 static int udp_check_device6(struct net *net, const struct in6_addr *address,
 			     struct net_device *dev)
 {
@@ -717,7 +717,8 @@ static u32 udp_mtu(const struct dst_entry *dst, u16 family)
  * @to: the member
  * @bytes: length of the largest packet, without the headers of UDP and IP
  *
- * To each host a loopback address is that host itself: beside one, all members must be this host.
+ * On each host a loopback address means that host itself. So if either address is one, @to must be
+ * this host.
  *
  * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, is at another
  * device than that of @owner, or is another host while one of the two has a loopback address.

@@ -21,15 +21,18 @@ static u32 udp_address_bytes(const struct collsock_member *m)
 	return m->family == AF_INET ? 4 : 16;
 }
 
-/* Not 0.0.0.0/8 (this network), and not from 224.0.0.0 on: multicast, reserved, broadcast. */
+/*
+ * Accept neither 0.0.0.0/8 (this network) nor addresses from 224.0.0.0 on: multicast, reserved,
+ * broadcast.
+ */
 static bool udp_ipv4_valid(const u8 *address)
 {
 	return address[0] && address[0] < 224;
 }
 
 /*
- * Not multicast, not unspecified, and not an IPv4 address inside an IPv6 one: mapped addresses
- * name members with IPv4, compatible ones are deprecated.
+ * Accept neither multicast nor unspecified addresses, nor an IPv4 address inside an IPv6 one:
+ * mapped addresses name members with IPv4, compatible ones are deprecated.
  */
 static bool udp_ipv6_valid(const u8 *address)
 {
@@ -68,7 +71,9 @@ static bool udp_member_complete(struct collsock_member *m)
 	return true;
 }
 
-/* Not from 224.0.0.0/24, which is for the network's own protocols. */
+/*
+ * Accept IPv4 multicast addresses, except 224.0.0.0/24, which is for the network's own protocols.
+ */
 static bool udp_multicast_valid4(const u8 *address)
 {
 	static const u8 kept[3] = { 224 }, zero[12];
@@ -78,8 +83,9 @@ static bool udp_multicast_valid4(const u8 *address)
 }
 
 /*
- * The scope is a link or wider, and not reserved (RFC 4291, 2.7). In that of a link only
- * transient addresses: others are for the network's own protocols.
+ * Accept IPv6 multicast addresses whose scope is a link or wider, and not reserved (RFC 4291, 2.7).
+ * In the scope of a link only transient addresses are valid: others are for the network's own
+ * protocols.
  */
 static bool udp_multicast_valid6(const u8 *address)
 {

@@ -38,7 +38,7 @@ static const struct net_device *udp_multicast_device6(struct net *net,
 }
 #endif
 
-/* 0, or why the device cannot be used for the packets. */
+/* Can the device be used for the packets? Returns 0, or why not. */
 static int udp_multicast_check_device(const struct net_device *dev, const struct sock *owner,
 				      u32 bytes)
 {

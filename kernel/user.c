@@ -10,7 +10,7 @@
 /* Time-wait entries have at most a user's memory divided by this. */
 #define TIMEWAIT_SHARE	4
 
-/* Those that have groups or time-wait entries. Nothing is allocated under the mutex. */
+/* All users that have groups or time-wait entries. Nothing is allocated under the mutex. */
 static struct rb_root users = RB_ROOT;
 static DEFINE_MUTEX(users_mutex);
 
@@ -46,8 +46,8 @@ kuid_t coll_user_current(void)
 /**
  * coll_user_share() - which of the equal shares of users the calling process belongs to
  *
- * All processes of a user have one share. All those in a user namespace that root has made have
- * one, too, as its root can have any of its ids.
+ * All processes of a user have one share. So have all processes in a user namespace that root has
+ * made, since its root can have any of its ids.
  *
  * Return: a number, the same for those who share. Context: process.
  */
@@ -78,7 +78,7 @@ bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_use
 	return !uid_eq(uid, GLOBAL_ROOT_UID);
 }
 
-/* The first one from a number on, or NULL */
+/* Find the first user with at least this number, or NULL. */
 static struct coll_user *user_from(u32 number)
 {
 	struct rb_node *node = users.rb_node;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The groups of each user of the machine, and their memory, in all namespaces together.
- * A group that lingers counts, too, though its sockets are closed. Part of its memory stays
+ * A group that lingers also counts, though its sockets are closed. Part of its memory stays
  * charged when a time-wait entry replaces it: all entries of a user have a quarter of what
  * the user may have, so that three quarters are left for groups.
  *
