@@ -30,8 +30,9 @@ static inline bool coll_ack_expected(const struct coll_peer *peer)
 }
 
 /*
- * A packet about @operation with this "done" leaves: no acknowledgment is owed any more, but that
- * of messages of a later operation which came by multicast. Within an operation more follows.
+ * Settle what is owed, as a packet about @operation with this "done" leaves. Only an acknowledgment
+ * of messages that came by multicast stays owed, if they are of a later operation. Within one
+ * operation more packets follow.
  */
 static inline void coll_ack_settle(struct coll_peer *peer, u64 operation, u64 done)
 {

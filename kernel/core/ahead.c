@@ -11,7 +11,10 @@ static bool ahead_is_settled(const struct coll_peer *peer, const struct coll_mes
 				 m->segment);
 }
 
-/* When to send it after all: not together with other hosts, which may have lost the same packet. */
+/*
+ * When to send the message after all: not at the same time as other hosts, which may have lost the
+ * same packet
+ */
 static u64 ahead_due(const struct coll_peer *peer, const struct coll_message *m)
 {
 	u32 mix = (peer->group->incarnation ^ peer->host * 0x9e3779b1U ^ (u32)m->head->number) *
@@ -35,9 +38,9 @@ static void ahead_add(struct coll_peer *peer, struct coll_message *m, u64 now)
 }
 
 /*
- * Does the message carry the epoch, which the other side may not have? Not every message does, as
- * a packet with another prefix costs the other side more; and none does that does not name the
- * other side's incarnation, since the epoch would not count.
+ * Is the message to carry the epoch, which the other side may not have? Not every message carries
+ * it, since a packet with another prefix costs the other side more. A message that does not name
+ * the other side's incarnation never does, since its epoch would not count.
  */
 static bool ahead_tells(struct coll_peer *peer, u32 epoch)
 {
@@ -68,8 +71,8 @@ static void ahead_send_now(struct coll_peer *peer, struct coll_message *m, u32 e
 }
 
 /*
- * The message shows the other side that its own message up the tree has arrived, which needs no
- * other acknowledgment then.
+ * Settle the acknowledgment of the other side's message up the tree, if this message shows that it
+ * has arrived: then no other acknowledgment is needed.
  */
 static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_head *head)
 {
@@ -85,8 +88,8 @@ static void ahead_settle_ack(struct coll_peer *peer, const struct coll_message_h
  * @peer: its destination
  * @m: the message, with its head set
  *
- * As coll_congestion_asks() for one that is sent: the last one that the window allows asks, and
- * the one at half of it.
+ * The rule is that of coll_congestion_asks() for a message that is sent: the last message that the
+ * window allows asks, and the one at half of the window.
  */
 bool coll_ahead_asks(const struct coll_peer *peer, const struct coll_message *m)
 {
@@ -153,7 +156,7 @@ void coll_ahead_expire(struct coll_peer *peer, u64 now)
 		coll_peer_forget(m, false, now);
 		coll_peer_send(peer, m, now);
 	}
-	/* Last, so that something is sent in each event, however little it may do. */
+	/* Count the checks last, so that each event sends something, however little it may do. */
 	coll_work_do(peer->group, checks * COLL_WORK_CHECK);
 }
 

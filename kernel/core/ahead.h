@@ -14,7 +14,10 @@
 #include "peer.h"
 #include "position.h"
 
-/* First messages that carry a new epoch; then those without it before one carries it again */
+/*
+ * The first COLL_AHEAD_TELLS messages carry a new epoch. After that one message carries it after
+ * each COLL_AHEAD_TELL_EVERY that do not.
+ */
 #define COLL_AHEAD_TELLS	8
 #define COLL_AHEAD_TELL_EVERY	64
 

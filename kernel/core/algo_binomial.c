@@ -160,7 +160,10 @@ static int binomial_build_scatter(struct coll_schedule *s, const struct coll_sha
 	return err ?: binomial_scatter(&t);
 }
 
-/* Whatever its node, a host exchanges with those 2^k nodes before and after it. */
+/*
+ * Add the hosts at distances 2^k before and after this one. Whatever its node, it exchanges with no
+ * others.
+ */
 static void binomial_peers(const struct coll_shape *shape, u64 *hosts)
 {
 	u32 distance;

@@ -70,7 +70,7 @@ static int exchange_start(struct exchange *x, struct coll_schedule *s,
 	return 0;
 }
 
-/* First round if the number of hosts is not a power of the degree */
+/* Add the first round if the number of hosts is not a power of the degree. */
 static int exchange_hand_in(const struct exchange *x)
 {
 	int err = coll_schedule_round(x->s);
@@ -114,7 +114,10 @@ static int exchange_send(const struct exchange *x, u32 distance)
 	return err;
 }
 
-/* The two ranges of a pairwise exchange. With the own one first, a message is found at once. */
+/*
+ * Fold the two ranges of a pairwise exchange. With the own range first, the message is found at
+ * once (coll_schedule_find()).
+ */
 static int exchange_fold_pair(const struct exchange *x, u32 distance)
 {
 	u32 ours = x->number / distance % 2;
@@ -136,7 +139,7 @@ static int exchange_fold(const struct exchange *x, u32 distance)
 	return err;
 }
 
-/* The partners exchange at this distance, counted in partners. */
+/* Add a round in which partners exchange at this distance, counted in partners. */
 static int exchange_round(const struct exchange *x, u32 distance)
 {
 	int err = coll_schedule_round(x->s);
@@ -147,7 +150,10 @@ static int exchange_round(const struct exchange *x, u32 distance)
 	return err ?: exchange_fold(x, distance);
 }
 
-/* Last round, likewise: hosts that handed in receive the result. */
+/*
+ * Add the last round if the number of hosts is not a power of the degree: hosts that handed in
+ * receive the result.
+ */
 static int exchange_hand_out(const struct exchange *x)
 {
 	int err = coll_schedule_round(x->s);

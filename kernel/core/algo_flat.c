@@ -12,7 +12,7 @@
 
 static_assert(COLLSOCK_MAX_FLAT_HOSTS < COLL_MAX_EDGES);
 
-/* A host alone has no children, but both ways. */
+/* A single host has no children, but coll_tree_build() takes a fan of 0 for "no such phase". */
 static u32 flat_fan(const struct coll_shape *shape)
 {
 	return shape->hosts > 1 ? shape->hosts - 1 : 1;

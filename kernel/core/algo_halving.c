@@ -73,7 +73,7 @@ static int halving_start(struct halving *h, struct coll_schedule *s, const struc
 	return 0;
 }
 
-/* First round if the number of hosts is not a power of two: the whole vector */
+/* Add the first round if the number of hosts is not a power of two: hand in the whole vector. */
 static int halving_hand_in(const struct halving *h)
 {
 	int err = coll_schedule_round(h->s);
@@ -85,7 +85,7 @@ static int halving_hand_in(const struct halving *h)
 	return coll_schedule_fold_blocks(h->s, h->first + 1, 0, h->blocks, COLL_FOLD_RIGHT);
 }
 
-/* Last round, likewise */
+/* Add the last round if the number of hosts is not a power of two: hand out the whole vector. */
 static int halving_hand_out(const struct halving *h)
 {
 	int err = coll_schedule_round(h->s);

@@ -23,13 +23,13 @@
  * @usual_degree: else the degree where nobody selects one; 0: it has no degree
  * @most_degree: the largest; the least is 2. 0: it has no degree
  * @most_hosts: it is for groups of at most this size; 0: of any size
- * @by_name: only groups have it whose JOIN names it, or whose posts get it without naming one:
- *	others need no memory for it
+ * @by_name: a group has it only if its JOIN names it, or if posts that name no algorithm get it;
+ *	other groups need no memory for it
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
  *	messages, whatever the root
- * @room: likewise: add the memory that it needs, whatever the root. Without a root both
- *	follow from the one schedule.
+ * @room: if the operation has a root: add the memory that it needs, whatever the root. Without a
+ *	root both follow from the one schedule.
  */
 struct coll_algorithm {
 	const char	*name;

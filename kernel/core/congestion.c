@@ -4,7 +4,7 @@
 
 /* Least window from which slow start does not begin again (RFC 5681) */
 #define LEAST_THRESHOLD	2
-/* Round trips up to this one have no queue of this host that matters. */
+/* On paths with round trips up to this, no queue of this host matters. */
 #define SHORT_PATH_NS	NSEC_PER_MSEC
 /* Memory of some 4 and 15 packets of the default length */
 #define SHORT_QUEUE	(6 * 1024)
@@ -86,8 +86,8 @@ bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_mess
  * @peer: to this host
  * @m: the message, just sent
  *
- * The last one that the window allows is, and the one at half of it. The packet of a short
- * operation is acknowledged by packets that follow, unless many are in flight.
+ * The last message that the window allows is, and the one at half of the window. The packet of a
+ * short operation is acknowledged by packets that follow, unless many are in flight.
  *
  * Return: true if so.
  */
@@ -100,18 +100,21 @@ bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_messag
 	return peer->send.unacked == half || peer->send.unacked == window;
 }
 
-/* Not on a short path: devices report late that packets have left. */
+/*
+ * How much is in queues of this host; 0 on a short path, as devices report late that packets have
+ * left
+ */
 static u32 congestion_queued(const struct coll_peer *peer)
 {
 	return peer->rtt.srtt_ns > SHORT_PATH_NS ? coll_env_queued(peer->group) : 0;
 }
 
 /*
- * By how many packets to change the window, all of which was acknowledged. More in flight than
- * keeps the path busy only lengthens a queue of this host, which others share. A group alone
- * keeps little there, for streams that come later: TCP keeps little on its own host ("small
- * queues") if even its shortest round trip is long. A queue that others have filled makes
- * round trips long, too: there the group keeps a byte for each microsecond, to get its share.
+ * By how many packets to change the window, all of which was acknowledged. If more packets are in
+ * flight than keep the path busy, they only lengthen a queue of this host, which others share. A
+ * group alone keeps little there, for streams that come later: TCP keeps little on its own host
+ * ("small queues") if even its shortest round trip is long. A queue that others have filled also
+ * makes round trips long. Then the group keeps a byte there for each microsecond, to get its share.
  */
 static s32 congestion_step(const struct coll_peer *peer, u32 queued)
 {
@@ -238,7 +241,7 @@ void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m)
 }
 
 /**
- * coll_congestion_copy_lost() - what multicast carried was not acknowledged in time
+ * coll_congestion_copy_lost() - a message that multicast carried was not acknowledged in time
  * @peer: a host that reported that it receives copies
  */
 void coll_congestion_copy_lost(struct coll_peer *peer)

@@ -10,7 +10,7 @@ static bool copy_is_known(const struct coll_group *g, u32 source, u32 epoch)
 	return coll_group_multicasts(g) && g->multicast.host[source].epoch == epoch;
 }
 
-/* Its prefix differs from that of the packet before. */
+/* Authenticate a packet whose prefix differs from that of the packet before. */
 static noinline enum coll_refusal copy_introduce(struct coll_group *g, const u8 *packet, u32 bytes)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
@@ -31,7 +31,9 @@ static noinline enum coll_refusal copy_introduce(struct coll_group *g, const u8 
 	return refusal;
 }
 
-/* Usually its prefix is that of the packet before, which was of this group. */
+/*
+ * Authenticate a packet. Usually its prefix is that of the packet before, which was of this group.
+ */
 static enum coll_refusal copy_authenticate(struct coll_group *g, const u8 *packet, u32 bytes)
 {
 	if (unlikely(!coll_wire_same_side(packet, &g->multicast.rx)))
@@ -75,7 +77,10 @@ static void copy_leave(struct coll_group *g, const struct coll_copy *copy)
 	coll_env_drop(g, copy->source, g->self, &copy->body, COLL_DROP_COPY_UNUSED);
 }
 
-/* The parent's message will be refused, too, and is then held until there is room. */
+/*
+ * Count a copy beyond the window. The parent's message will also be refused, and is then held until
+ * there is room.
+ */
 static void copy_exceed(struct coll_group *g, const struct coll_copy *copy)
 {
 	g->stats.beyond_window++;
@@ -104,8 +109,8 @@ static bool copy_fits(const struct coll_op *op, const struct coll_copy *copy)
 }
 
 /*
- * Its operation, opened if need be; NULL if there cannot be one. The messages along the tree
- * show whether ranks disagree.
+ * Find the operation of a copy, opening it if need be; NULL if there cannot be one. Messages along
+ * the tree show whether ranks disagree.
  */
 static struct coll_op *copy_open(struct coll_group *g, const struct coll_copy *copy, u64 now)
 {
@@ -121,7 +126,7 @@ static struct coll_op *copy_open(struct coll_group *g, const struct coll_copy *c
 	return op;
 }
 
-/* It has come by multicast, perhaps after the message of the parent. */
+/* Note that the message has come by multicast, perhaps after that of the parent. */
 static void copy_note(struct coll_op *op, struct coll_lane *lane)
 {
 	lane->copied = true;
@@ -129,8 +134,8 @@ static void copy_note(struct coll_op *op, struct coll_lane *lane)
 }
 
 /*
- * Store it as the parent's message. False if that has come, or is not needed any more; a
- * repeated copy changes nothing.
+ * Store the copy as the parent's message. Returns false if that message has come, or is not needed
+ * any more; a repeated copy changes nothing.
  */
 static bool copy_store(struct coll_op *op, struct coll_copy *copy, u64 now)
 {

@@ -19,7 +19,7 @@
  * @source: host that sent it
  * @known: it names the epoch that its source is known to use
  * @op: its operation, once it is stored
- * @parent: connection to the parent, likewise
+ * @parent: connection to the parent, once it is stored
  */
 struct coll_copy {
 	struct coll_body	body;

@@ -18,7 +18,7 @@ void coll_endpoint_identify(const struct coll_request *request, struct coll_iden
 	coll_wire_derive(&id->secret, j->key, j->id, j->nonce, j->mac);
 }
 
-/* They may differ in the rank. Keys are compared by the derived secrets. */
+/* Are two requests equal, but for the rank? Keys are compared by the secrets derived from them. */
 static bool endpoint_same_join(const struct collsock_join *a, const struct collsock_join *b)
 {
 	struct collsock_join x = *a, y = *b;
@@ -90,7 +90,7 @@ enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from
 	return coll_timewait_answer(t, packet, bytes, answer, answer_bytes);
 }
 
-/* Not by port: a local user may send from many. */
+/* Choose the set by address, not by port: a local user may send from many ports. */
 static struct coll_early_packet *endpoint_early_set(struct coll_early_packets *table,
 						    const struct collsock_member *from)
 {

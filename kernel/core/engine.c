@@ -229,8 +229,8 @@ static __always_inline void engine_complete(struct coll_op *op, u32 local, const
 }
 
 /*
- * Each rank has a result of its own. noinline, or the usual case would save registers for these
- * calls.
+ * Complete a rank's post with a block of its own. This is noinline, or the usual case would save
+ * registers for these calls.
  */
 static noinline void engine_answer_block(struct coll_op *op, u32 local)
 {
@@ -248,7 +248,7 @@ static noinline void engine_answer_prefix(struct coll_op *op, u32 local)
 	engine_complete(op, local, result, result ? op->layout.bytes : 0, 0, COLLSOCK_NO_RANK);
 }
 
-/* All of it has been copied to where the ranks of this host share it. */
+/* Complete a rank's post with its part of the shared result, all of which has been copied. */
 static noinline void engine_answer_shared(struct coll_op *op, u32 local)
 {
 	struct coll_extent part = coll_result_part(op, local);
@@ -258,7 +258,7 @@ static noinline void engine_answer_shared(struct coll_op *op, u32 local)
 	engine_complete(op, local, shared->data + part.first, part.bytes, 0, COLLSOCK_NO_RANK);
 }
 
-/* Results other than the operation's vector, copied */
+/* Complete a rank's post with a result other than the operation's whole vector. */
 static void engine_answer_other(struct coll_op *op, u32 local)
 {
 	if (op->result.bytes)
@@ -288,7 +288,7 @@ static bool engine_hand_over(struct coll_op *op, u32 local)
 	return true;
 }
 
-/* A long result is not copied if it is where the platform looks for it. */
+/* Complete a rank's post with a long result, which is not copied if the platform has it already. */
 static noinline void engine_answer_long(struct coll_op *op, u32 local)
 {
 	const u8 *result = coll_values_register(op, op->lanes[0].value, 0);
@@ -316,7 +316,7 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 			bytes, error, failed_rank);
 }
 
-/* False if the event has done what it may, and something is left. */
+/* Complete all posts. Returns false if the event has done what it may, and something is left. */
 static __always_inline bool engine_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
 {
 	u32 i;
@@ -356,7 +356,7 @@ static inline bool engine_check_out(struct coll_op *op)
 	return true;
 }
 
-/* As engine_check_out(), but left to a turn if lanes wait for theirs. */
+/* Like engine_check_out(), but leave it to a turn if lanes wait for theirs. */
 static inline bool engine_check_out_in_turn(struct coll_op *op)
 {
 	if (!coll_work_waits(op->group))
@@ -376,8 +376,8 @@ static bool engine_may_begin(const struct coll_op *op)
 /* ---- running ---- */
 
 /*
- * Fold in a round with a payload. False if the event has done what it may, which is not asked in
- * barriers: their rounds are cheap enough for one event to run them all.
+ * Fold in a round with a payload. Returns false if the event has done what it may. Barriers do not
+ * ask this, as their rounds are cheap enough for one event to run them all.
  */
 static inline bool engine_may_fold(struct coll_op *op, u32 index)
 {
@@ -549,7 +549,10 @@ bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *
 		coll_locals_contribute(op, local, payload);
 	if (unlikely(op->result.bytes) && own->receives)
 		coll_result_take(op, local, token);
-	/* Not while its payload, which is in the poster's memory, is still to be copied. */
+	/*
+	 * A rank without a result is done, unless its payload, in the poster's memory, is still to
+	 * be copied.
+	 */
 	if (unlikely(!own->receives) && !coll_work_copies(op->group))
 		engine_answer(op, local, 0, COLLSOCK_NO_RANK);
 	if (engine_may_begin(op))
@@ -587,7 +590,7 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
 
 /* ---- forgetting messages ---- */
 
-/* The messages of a lane, which does not wait for its turn any more. */
+/* Forget the messages of a lane, which does not wait for its turn any more. */
 static void engine_forget_lane(struct coll_op *op, u32 index, bool received, u64 now)
 {
 	u32 i, before = op->head.unacked, sends = op->schedule->sends;

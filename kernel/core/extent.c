@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "extent.h"
 
-/* The part of a span that is in the lane; if there is none, it does not end after it begins. */
+/*
+ * Cut a span to the lane. If they have nothing in common, the result does not end after it begins.
+ */
 static struct coll_span extent_cut(const struct coll_span *lane, u32 first, u32 end)
 {
 	return (struct coll_span) { max(first, lane->first), min(end, lane->end) };
@@ -12,7 +14,7 @@ static u32 extent_length(const struct coll_span *span)
 	return span->end > span->first ? span->end - span->first : 0;
 }
 
-/* Two pieces, @low before @high, either of which may be empty */
+/* Join two pieces, @low before @high, either of which may be empty. */
 static struct coll_extent extent_join(const struct coll_span *low, const struct coll_span *high)
 {
 	u32 bytes = extent_length(low), rest = extent_length(high);

@@ -69,9 +69,9 @@ static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 }
 
 /*
- * Connected hosts are notified. A failure reaches all hosts through those at distances 2^k
- * on both sides, each of which forwards it likewise: no host is cut off unless all of its
- * neighbours of this kind have crashed.
+ * Notify connected hosts, and of a failure also the hosts at distances 2^k on both sides, each of
+ * which does the same. So a failure reaches all hosts: none is cut off unless all of its neighbours
+ * of this kind have crashed.
  */
 static void failure_tell(struct coll_group *g, u64 now)
 {
@@ -108,8 +108,8 @@ void coll_failure_tell_rest(struct coll_group *g, u64 now)
 /* ---- the failure limit ---- */
 
 /*
- * Operations that cannot complete: from now on nothing is sent for them; posted ones report
- * after the settling time.
+ * Abort operations that cannot complete: from now on nothing is sent for them, and posted ones
+ * report after the settling time.
  */
 static void failure_abort(struct coll_group *g, u64 latest)
 {
@@ -139,7 +139,7 @@ static bool failure_wins(const struct coll_group *g, const struct coll_failure *
 
 	if (!g->failure.known || coll_before(f->limit, known->limit))
 		return true;
-	/* Operations that have reported keep their outcome; all report the same. */
+	/* All operations report the same rank, so it is kept once some may have reported. */
 	return f->limit == known->limit && f->rank < known->rank && coll_group_settling(g) &&
 	       !g->failure.reporting;
 }
@@ -151,7 +151,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 
 	if (!failure_wins(g, f))
 		return;
-	/* Those beyond the former limit were aborted then, and none has begun since. */
+	/* Operations beyond the former limit were aborted then, and none has begun since. */
 	if (g->failure.known && coll_before(g->failure.what.limit, latest))
 		latest = g->failure.what.limit;
 	g->failure.known = true;
@@ -228,7 +228,7 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 	if (g->failure.terminal)
 		return;
 	g->failure.terminal = true;
-	/* Until it is known what nobody needs, nothing that waited is sent. */
+	/* Send no waiting messages before it is known which of them nobody needs. */
 	g->work.rest |= COLL_WORK_MESSAGES;
 	for (peer = g->peers.all; peer; peer = peer->all)
 		coll_peer_fall_silent(peer, now);

@@ -10,7 +10,7 @@
  * coll_fold_keep() - keep the message that is folded next, until its turn
  * @op: EARLY or RUNNING
  *
- * The event that received it ends before it is folded, or not all of it.
+ * The event that received the message ends before all of it is folded.
  */
 void coll_fold_keep(struct coll_op *op)
 {
@@ -100,8 +100,8 @@ static void fold_take_step(struct coll_op *op, const struct fold_step *step)
 }
 
 /*
- * An operand of a fold entry, from the @first byte of the vector on: a message, or the register's
- * former value.
+ * The operand of a fold entry, from the @first byte of the vector on: a message, or the register's
+ * former value
  */
 static inline const u8 *fold_operand(const struct coll_op *op, const struct coll_lane *lane,
 				     u32 edge, u32 first)
@@ -115,15 +115,15 @@ static inline const u8 *fold_operand(const struct coll_op *op, const struct coll
 	return coll_values_early(op, edge) + first;
 }
 
-/* The value that the round makes. Parts change in place. */
+/* Index of the value that the round makes. In a schedule of parts the value changes in place. */
 static inline u32 fold_next(const struct coll_op *op, const struct coll_lane *lane)
 {
 	return lane->value + (op->schedule->form != COLL_FORM_PARTS);
 }
 
 /*
- * Is a long operand placed only for the next one to be folded with it? Then it need not be copied.
- * A short one is copied in less time than it takes to find out.
+ * Is a long operand placed only so that the next entry folds onto it? Then it need not be copied. A
+ * short operand is copied in less time than this check takes.
  */
 static inline bool fold_is_value(const struct coll_op *op, const struct coll_round *r, u32 edge)
 {
@@ -164,7 +164,7 @@ static bool fold_entry(struct coll_op *op, u32 index, u32 edge)
 	return lane->at == range.bytes;
 }
 
-/* A register that the round may not fold into must be kept. */
+/* Copy a register to its next value, as the round may not fold into it. */
 static void fold_keep_register(struct coll_op *op, u32 index, u32 reg)
 {
 	struct coll_extent range = coll_values_segment(op, index);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Folding: what the messages of an operation become. A message is kept until its round, or stays
- * in its packet if the event that received it folds it at once. Then the fold list of the round is
- * applied.
+ * Folding the messages of an operation. A message is kept until its round, or stays in its packet
+ * if the event that received it folds it at once. Then the fold list of the round is applied.
  *
  * Everything here is called under the group's lock.
  */

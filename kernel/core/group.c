@@ -164,7 +164,7 @@ static noinline void group_disagree(struct coll_group *g, const struct coll_op *
 	coll_failure_end(g, COLL_REASON_DISAGREES, group_rank_that_posted(g, op), now);
 }
 
-/* A post that cannot complete reports after those before it, or at once. */
+/* End a post that cannot complete. It reports after those before it, or at once. */
 static noinline void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op,
 				      const struct coll_signature *sig, void *token)
 {
@@ -296,7 +296,7 @@ static struct coll_peer *group_meet(struct coll_group *g, const struct coll_pref
 	return NULL;
 }
 
-/* The sender of a packet with a new prefix, of which @side is made */
+/* Identify the sender of a packet with a new prefix, from which @side was made. */
 static struct group_sender group_identify(struct coll_group *g, const struct coll_prefix *prefix,
 					  const struct coll_wire_side *side, const u8 *packet,
 					  u32 bytes, struct coll_body *body, u64 now)
@@ -367,7 +367,7 @@ static inline int group_edge(const struct coll_op *op, u32 host, const struct co
 	return edge;
 }
 
-/* A message of an operation with a downward phase is stored, in a group with multicast. */
+/* Handle a message just stored, of an operation with a downward phase in a group with multicast. */
 static noinline void group_store_down(struct coll_op *op, struct coll_peer *peer, u32 edge,
 				      const struct coll_body *body, u64 now)
 {
@@ -438,7 +438,9 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 	       !(body->type == COLL_PACKET_GOODBYE && coll_group_settling(g));
 }
 
-/* The goodbye of a time-wait entry does not ask for an acknowledgment. */
+/*
+ * Acknowledge a packet, unless it is the goodbye of a time-wait entry, which does not ask for that.
+ */
 static void group_answer(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	if (body->number < COLL_NUMBER_TIMEWAIT)
@@ -482,7 +484,9 @@ static noinline void group_count_mark(struct coll_group *g, struct coll_peer *pe
 	peer->recv.ce++;
 }
 
-/* Others wait for their turn, or the event has done what it may. */
+/*
+ * Let the lane wait for its turn, since others wait for theirs or the event has done what it may.
+ */
 static noinline void group_await_turn(struct coll_op *op, u32 segment, struct coll_peer *peer)
 {
 	struct coll_lane *lane = &op->lanes[segment];
@@ -696,9 +700,9 @@ void coll_group_send_congested(struct coll_group *g, u32 host)
  * @packet: formed; its tag and destination are those of @g
  * @bytes: its length
  *
- * Nothing of the packet is used but that a member sent it, and not to a former incarnation of
- * this host. A repeated packet does not count: a stranger can repeat it so that the filter
- * refuses it.
+ * Nothing of the packet is used, except that a member sent it, and not to a former incarnation of
+ * this host. A repeated packet does not count: a stranger can repeat it so that the filter refuses
+ * it.
  *
  * Context: group lock held.
  */
@@ -724,7 +728,7 @@ void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *pack
  */
 #define EXPIRE_PEERS	64
 #define EXPIRE_PAUSE_NS	(100 * NSEC_PER_USEC)
-/* Peers that are due within this time are checked, too, as long as half of each limit is left. */
+/* Peers that are due within this time are also checked, while half of each limit is left. */
 #define EXPIRE_SOON_NS	(4 * COLL_DEADLINE_GRAIN)
 
 static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 now)
@@ -744,9 +748,8 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 }
 
 /*
- * Will the peer be due soon, with nothing to do until then? Often its message has been
- * acknowledged meanwhile. Without a check now the timer would expire once more only to find that
- * out.
+ * Will the peer be due soon, with nothing to do until then? Often its message has been acknowledged
+ * by now. Without a check now, the timer would expire once more only to find that out.
  */
 static bool group_due_soon(const struct coll_peer *peer, u64 now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Messages to one host that wait for credit, or for the congestion window. Those of older
+ * Messages to one host that wait for credit, or for the congestion window. Messages of older
  * operations go first, and goodbyes before all others. A message is added or removed in time
  * that depends on the number of operations, a window at most, but not on that of messages:
  * the last message of each operation is linked with those of the next older and the next

@@ -149,7 +149,7 @@ void coll_liveness_check_idle(struct coll_peer *peer, u64 now)
 		return;
 	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
 		peer->live.idle = true;
-		/* The same event releases it, which is reported. */
+		/* This event also releases the connection, which is reported. */
 		coll_work_do(peer->group, COLL_WORK_REPORT);
 		return;
 	}

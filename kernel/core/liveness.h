@@ -12,8 +12,8 @@
 #include "state.h"
 
 /*
- * Does an operation wait for this peer? A check that is not over may not have come to that
- * operation; then the one before counts.
+ * Does an operation wait for this peer? While a check is under way it may not have come to that
+ * operation yet; then the check before it counts.
  */
 static inline bool coll_liveness_matters(const struct coll_peer *peer)
 {

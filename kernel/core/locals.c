@@ -59,7 +59,10 @@ static void locals_leave(struct coll_op *op, const struct coll_fold *fold)
 	op->head.unacked++;
 }
 
-/* A small pair is folded at once; else it is left to the caller of the core: then false. */
+/*
+ * Fold a pair at once if it is small, and the event may do so. Otherwise leave it to the caller of
+ * the core, and return false.
+ */
 static __always_inline bool locals_fold_pair(struct coll_op *op, const struct coll_fold *fold)
 {
 	if (fold->elements <= op->group->work.unit && !coll_work_over(op->group)) {
@@ -158,8 +161,9 @@ static void locals_go_on(struct coll_op *op, u32 local)
 }
 
 /*
- * The only contribution of this host becomes the first value, as it is. If its rank receives the
- * result, that is made where its platform looks for it. False if the contribution is to be copied.
+ * Use the memory of this host's only contribution as the first value, without a copy. If its rank
+ * receives the result, that is made where its platform looks for it. Returns false if the
+ * contribution is to be copied.
  */
 static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 {
@@ -174,7 +178,10 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 		return false;
 	v->buffer = with;
 	v->first = with;
-	/* As if it were copied: so the messages of a long vector leave in turns, not in a burst. */
+	/*
+	 * Charge this as a copy, so that the messages of a long vector leave in turns, not in a
+	 * burst.
+	 */
 	coll_work_do(op->group, op->layout.bytes * COLL_WORK_BYTE);
 	if (op->group->ranks.locals == 1 && post->receives && !op->layout.own_out) {
 		v->last = buffer;
@@ -183,7 +190,7 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 	return true;
 }
 
-/* One of several ranks contributes to prefixes. */
+/* Take the contribution of one of several ranks to prefixes. */
 static void locals_contribute_prefix(struct coll_op *op, u32 local, const void *payload)
 {
 	coll_values_copy(op, coll_values_local(op, local), payload, op->layout.bytes);
@@ -194,7 +201,7 @@ static void locals_contribute_prefix(struct coll_op *op, u32 local, const void *
 		locals_go_on(op, local - 1);
 }
 
-/* A rank contributes to an operation in which ranks have something of their own. */
+/* Take a contribution to an operation in which each rank has something of its own. */
 static void locals_contribute_own(struct coll_op *op, u32 local, const void *payload)
 {
 	if (coll_operations[op->head.signature.operation].prefix)

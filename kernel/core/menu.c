@@ -7,7 +7,10 @@ static bool menu_has_degree(u64 degrees, u32 degree)
 	return degree && degrees & COLLSOCK_DEGREE(degree);
 }
 
-/* The degree that 0 means in a post. An algorithm with a lower limit has that instead. */
+/*
+ * The degree that 0 means in a post. An algorithm whose largest degree is lower has that one
+ * instead.
+ */
 static u32 menu_usual_degree(const struct coll_menu *menu, const struct coll_algorithm *a)
 {
 	u32 usual = coll_algorithm_usual_degree(a, menu->hosts);

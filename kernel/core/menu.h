@@ -22,7 +22,7 @@
  * @usual: choice for posts that name no degree, by their operation and their algorithm, which may
  *	be COLLSOCK_AUTO; no algorithm: posts may not name that one
  * @usual_short: choice for posts with a short vector that name neither, by their operation
- * @usual_long: likewise with a long one, if there are any
+ * @usual_long: choice for such posts with a long vector, if there are any
  * @short_bytes: the longest vector that is short
  * @medium_bytes: the longest one that is not long, by operation; COLL_NEVER_LONG if the group has
  *	no long ones

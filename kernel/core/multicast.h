@@ -18,7 +18,9 @@
 #include "ahead.h"
 #include "peers.h"
 
-/* Operations without a report after which a source pauses, at first for as many */
+/*
+ * A source pauses after this number of operations without a report, at first for the same number.
+ */
 #define COLL_MULTICAST_PATIENCE	16
 /* The longest pause, in operations */
 #define COLL_MULTICAST_PAUSE	16384

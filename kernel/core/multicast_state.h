@@ -46,7 +46,8 @@ struct coll_multicast_host {
  * @rx: direction of what came last, authentic and with its epoch; all zero: nothing has
  * @copied: COLL_FLAG_COPIED if the latest message for all came by multicast
  * @useful: multicast is tried for the latest one that this host has to send to all
- * @silent: operations for which it was, since a host last reported that it receives them
+ * @silent: operations for which multicast was tried since a host last reported that it receives
+ *	copies, COLL_MULTICAST_PATIENCE at most
  * @skip: operations until it is tried again
  * @pause: initial value of @skip
  */

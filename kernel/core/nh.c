@@ -31,7 +31,7 @@ static inline void nh_add_pair(struct coll_nh_hash *hash, const u64 *key, const 
 	nh_add(hash, nh_word(block) + key[0], nh_word(block + 8) + key[1]);
 }
 
-/* As many bytes as remain of a block, fewer than two words; @at has no more of it. */
+/* Add the rest of a block, fewer bytes than two words. No byte after it is read. */
 static void nh_add_rest(struct coll_nh_hash *hash, const u64 *key, const u8 *at, u32 bytes)
 {
 	u8 last[16] = { };
@@ -82,7 +82,10 @@ struct coll_nh_hash coll_nh(const u64 *key, const u8 *block, u32 bytes)
 	return hash;
 }
 
-/* It is read once: what is written is what is hashed, whatever becomes of @from. */
+/*
+ * Copy a word, reading it once: the bytes written are those hashed, even if @from changes
+ * meanwhile.
+ */
 static __always_inline u64 nh_copy_word(u8 *to, const u8 *from)
 {
 	__le64 word;

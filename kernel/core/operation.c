@@ -2,8 +2,8 @@
 #include "operation.h"
 
 /*
- * Is it a power of the degree? Groups of no more hosts than the degree count, as all hosts
- * exchange with all there.
+ * Is it a power of the degree? A group with no more hosts than the degree counts as one, since all
+ * its hosts exchange with each other.
  */
 static bool operation_is_power(u32 hosts, u32 degree)
 {
@@ -48,7 +48,7 @@ static bool operation_is_one_more(u32 hosts)
 	return hosts > 4 && operation_is_power(hosts - 1, 2);
 }
 
-/* 17, 65 hosts: with degree 4 the others have half as many rounds. */
+/* 17 or 65 hosts: with degree 4 all but one of them exchange in half as many rounds. */
 static bool operation_has_degree_4(u32 hosts)
 {
 	return hosts > 5 && operation_is_power(hosts - 1, 4);
@@ -66,10 +66,11 @@ static u32 operation_medium_allreduce(u32 hosts)
 }
 
 /*
- * Dissemination would fold some contributions twice, and trees have twice the rounds. Halving has
- * twice the rounds, too, but a host sends less than two vectors, instead of one in each round, and
- * folds less than one. Where one host hands in its whole vector, a binary tree is faster. A degree
- * that is selected is for exchange.
+ * Short and medium vectors are exchanged: dissemination would fold some contributions twice, and
+ * trees have twice the rounds. Long vectors are halved: that also takes twice the rounds, but a
+ * host sends less than two vectors in all, instead of one in each round, and folds less than one.
+ * If one host hands in its whole vector, a binary tree is faster for long ones. A degree that is
+ * selected is for exchange.
  */
 static struct coll_choice operation_choose_allreduce(u32 hosts, u32 degree, enum coll_length length)
 {
@@ -110,10 +111,11 @@ static u32 operation_medium_broadcast(u32 hosts)
 }
 
 /*
- * Trees of degree 4 are faster than binomial ones: a message travels as long as it takes to send
- * several packets. In a binary tree a host sends each segment to two others, and segments of a long
- * vector travel at all levels at once. With the numbers of hosts below, the binomial tree is faster
- * nevertheless: of 7 hosts by up to 8 %, for long vectors of 6 hosts by up to 17 %, of 4 by 2 %.
+ * Trees of degree 4 are faster than binomial ones, since a message travels for as long as it takes
+ * to send several packets. In a binary tree a host sends each segment to two others, and segments
+ * of a long vector travel at all levels at once. For the numbers of hosts below, the binomial tree
+ * is faster nevertheless: with 7 hosts by up to 8 %; for long vectors with 6 hosts by up to 17 %,
+ * with 4 by 2 %.
  */
 static struct coll_choice operation_choose_broadcast(u32 hosts, u32 degree, enum coll_length length)
 {
@@ -141,9 +143,9 @@ static u32 operation_medium_reduce(u32 hosts)
 
 /*
  * In a binomial tree the children of a host finish one after the other, each when the host has
- * folded the message of the one before. In one of degree 4 their messages come together, and are
- * folded one after the other. For long vectors as for a broadcast. With four hosts a binary tree is
- * as fast, and with some hundred bytes faster by up to 7 %.
+ * folded the message of the one before. In a tree of degree 4 their messages come together, and are
+ * folded one after the other. For long vectors the reasons are those of a broadcast. With four
+ * hosts a binary tree is equally fast, and with some hundred bytes faster by up to 7 %.
  */
 static struct coll_choice operation_choose_reduce(u32 hosts, u32 degree, enum coll_length length)
 {

@@ -84,7 +84,10 @@ static inline bool coll_operation_moves(u32 operation)
 	return coll_operations[operation].blocks && !coll_operations[operation].reduces;
 }
 
-/* The longest vector that is short: the rounds saved cost more time than folding it. */
+/*
+ * The longest vector that is short: up to this length, folding costs less time than the rounds
+ * saved.
+ */
 static inline u32 coll_operation_short(u32 hosts)
 {
 	return hosts <= 4 ? 512 : 128;
@@ -100,8 +103,8 @@ static inline u32 coll_operation_usual_degree(u32 hosts)
 }
 
 /*
- * The longest one of an existing operation that is not long. A longer one is a number of packets,
- * and how often a host sends each of them matters.
+ * The longest vector of an existing operation that is not long. A longer vector has a number of
+ * packets, and it matters how often a host sends each of them.
  */
 static inline u32 coll_operation_medium(u32 operation, u32 hosts)
 {
@@ -125,9 +128,9 @@ static inline bool coll_operation_contributes(u32 operation, bool root)
 }
 
 /*
- * With multicast: does a tree, up which all is gathered, save rounds and messages? If all receive
- * the same. But two hosts exchange in one round, and folding several longer vectors in each round
- * takes a host of a tree too long.
+ * In a group with multicast, does a tree up which everything is gathered save rounds and messages?
+ * It does if all ranks receive the same result. But two hosts exchange in one round, and with
+ * longer vectors a host of a tree takes too long to fold several of them in each round.
  */
 static inline bool coll_operation_gathers(u32 operation, u32 hosts, enum coll_length length)
 {

@@ -9,7 +9,7 @@
 #include "rtt.h"
 #include "work.h"
 
-/* There is no memory for a packet: as if it were lost. */
+/* Count a packet for which there is no memory. It is treated like one that was lost. */
 static noinline void peer_lose(struct coll_peer *peer, const struct coll_body *body)
 {
 	struct coll_group *g = peer->group;
@@ -18,7 +18,7 @@ static noinline void peer_lose(struct coll_peer *peer, const struct coll_body *b
 	coll_env_drop(g, g->self, peer->host, body, COLL_DROP_MEMORY_SHORT);
 }
 
-/* The next packet to the other side, of this length */
+/* Begin the next packet to the other side, of this length. */
 static inline struct coll_blank peer_begin(struct coll_peer *peer, u32 bytes)
 {
 	coll_work_do(peer->group, COLL_WORK_PACKET);
@@ -94,7 +94,7 @@ static inline u32 peer_bytes(const struct coll_message *m, bool acknowledges)
 	return coll_wire_bytes(&body);
 }
 
-/* As if the packet were lost; an acknowledgment that is owed goes with the next one. */
+/* Treat a message's packet as lost. An acknowledgment that is owed goes with the next packet. */
 static noinline void peer_lose_message(struct coll_peer *peer, const struct coll_message *m)
 {
 	struct coll_body body = {};
@@ -132,7 +132,7 @@ static __always_inline void peer_transmit(struct coll_peer *peer, struct coll_me
 	coll_env_transmit(peer, blank.packet);
 }
 
-/* A message is sent again, and does not count as lost any more. */
+/* Send a message again. It does not count as lost any more. */
 static noinline void peer_send_again(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	coll_congestion_recovered(peer, m);
@@ -183,7 +183,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
-/* May the message be sent, though as many as the window allows may be in flight? */
+/* May the message be sent, although the quick check of window and credit has failed? */
 static noinline bool peer_may_send_more(struct coll_peer *peer, const struct coll_message *m)
 {
 	/* Nothing reports a failure but a goodbye, so congestion does not delay it. */
@@ -213,7 +213,7 @@ static bool peer_must_queue(const struct coll_peer *peer, const struct coll_mess
  * coll_peer_may_send() - would coll_peer_send() send a message at once?
  * @peer: destination
  * @m: the message, with its head set
- * @more: messages that may be in flight by then besides
+ * @more: number of other messages to count as in flight
  */
 bool coll_peer_may_send(struct coll_peer *peer, const struct coll_message *m, u32 more)
 {
@@ -357,7 +357,7 @@ static inline bool peer_waits(const struct coll_peer *peer)
 	return unlikely(!list_empty(&peer->send.held) || peer->send.lost);
 }
 
-/* It has not been sent: it is held, or multicast has carried it. */
+/* Drop a message that has not been sent: it is held, or multicast has carried it. */
 static noinline void peer_drop_unsent(struct coll_peer *peer, struct coll_message *m)
 {
 	if (m->tries != COLL_AHEAD) {
@@ -419,9 +419,9 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 }
 
 /*
- * The first and the latest packet of a message that was sent several times are known: so it
- * is acknowledged, and gives a sample, even if the path is longer than the time-out. False if
- * the first packet is not acknowledged either.
+ * Is the first packet of a message acknowledged, although its latest is not? Both numbers are
+ * known, so a message that was sent several times is acknowledged, and gives a sample, even if the
+ * path is longer than the time-out.
  */
 static noinline bool peer_sample_first(struct coll_peer *peer, const struct coll_message *m,
 				       const struct coll_body *body, u64 now)
@@ -433,7 +433,7 @@ static noinline bool peer_sample_first(struct coll_peer *peer, const struct coll
 	return true;
 }
 
-/* False if the message is not acknowledged. */
+/* Is the message acknowledged? If so, take a sample of the round-trip time. */
 static inline bool peer_sample_ack(struct coll_peer *peer, const struct coll_message *m,
 				   const struct coll_body *body, u64 now)
 {
@@ -504,7 +504,9 @@ void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 		peer_refill(peer, arrived + 1, fresh, now);
 }
 
-/* Send one of several messages again; if the event has done what it may, its time-out does. */
+/*
+ * Send one of several messages again. If the event has done what it may, its time-out will do so.
+ */
 static void peer_send_more_again(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	if (coll_work_may_send(peer->group))
@@ -718,11 +720,11 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		peer->send.forced |= peer_beyond_credit(peer, m);
 		peer_send_held(peer, m, now);
 	}
-	/* Last, so that something is sent in each event, however little it may do. */
+	/* Count the checks last, so that each event sends something, however little it may do. */
 	coll_work_do(peer->group, checks * COLL_WORK_CHECK);
 }
 
-/* After this number of transmissions, and of probes answered meanwhile */
+/* A message is blocked after this number of transmissions, and of probes answered meanwhile. */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
 

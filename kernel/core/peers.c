@@ -4,7 +4,7 @@
 #include "peers.h"
 #include "work.h"
 
-/* The memory reserved for a host, in the list of what is not in use */
+/* Find the memory reserved for a host, in the list of what is not in use. */
 static struct coll_peer **peers_find_spare(struct coll_group *g, u32 host)
 {
 	struct coll_peer **link = &g->peers.spare;
@@ -14,7 +14,7 @@ static struct coll_peer **peers_find_spare(struct coll_group *g, u32 host)
 	return link;
 }
 
-/* Many connections may be opened at once. */
+/* Say goodbye, or leave that to the next turn: many connections may be opened at once. */
 static void peers_say_goodbye(struct coll_peer *peer, u64 now)
 {
 	if (coll_work_over(peer->group))
@@ -38,7 +38,7 @@ static struct coll_peer *peers_open(struct coll_group *g, struct coll_peer **spa
 	g->stats.peers++;
 	coll_work_do(g, COLL_WORK_REPORT);
 	coll_env_peer_open(peer);
-	/* It may be all that the connection is opened for. */
+	/* The connection may never be used; then it becomes idle at that time. */
 	coll_deadline_peer(peer, peer->live.idle_at_ns);
 	if (unlikely(g->ranks.leaving && !g->failure.terminal))
 		peers_say_goodbye(peer, now);

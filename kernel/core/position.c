@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "position.h"
 
-/* The first segment has come, and perhaps some after it. */
+/* Advance past the first segment, which has come, and past those after it that have come. */
 static void position_advance(struct coll_position *p)
 {
 	bool next;

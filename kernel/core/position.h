@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A position (struct coll_position): which segments of an operation came along an edge of a
- * downward phase. Packets of multicast have no number that an acknowledgment could name, so it
- * names the position. Only the latest operation is remembered; what is not remembered is sent
- * once more than needed. Pure; any context.
+ * downward phase. Copies have no packet number of the connection that an acknowledgment could name,
+ * so it names the position instead. Only the latest operation is remembered; what is not remembered
+ * is sent once more than needed. Pure; any context.
  */
 #ifndef COLL_CORE_POSITION_H
 #define COLL_CORE_POSITION_H

@@ -8,7 +8,7 @@
  * @messages: messages that it has received
  * @edge: their fold entries, in the order of rounds; the last one's buffer gets the fold of all
  * @below: how often messages are folded
- * @parts: the same, and how often the outcome is folded with a prefix of local ranks
+ * @parts: that number, and how often the outcome is folded with a prefix of local ranks
  */
 struct prefix {
 	u32	messages;
@@ -22,7 +22,10 @@ static bool prefix_is_exclusive(const struct coll_op *op)
 	return coll_operations[op->head.signature.operation].exclusive;
 }
 
-/* The last local rank needs none of it if its own contribution is included: it has the register. */
+/*
+ * Find what is to be folded. In an inclusive scan that is nothing for the last local rank, whose
+ * result is the register.
+ */
 static void prefix_find(const struct coll_op *op, struct prefix *p)
 {
 	const struct coll_schedule *s = op->schedule;
@@ -36,13 +39,13 @@ static void prefix_find(const struct coll_op *op, struct prefix *p)
 	p->parts = p->messages && (locals || prefix_is_exclusive(op)) ? p->below + locals : 0;
 }
 
-/* What hosts below contribute, as far as it has been folded */
+/* The fold of what hosts below contribute, as far as it has been made */
 static u8 *prefix_below(const struct coll_op *op, const struct prefix *p)
 {
 	return coll_values_early(op, p->edge[p->messages - 1]);
 }
 
-/* A part of a lane, as far as one step goes. True if that is all. */
+/* Fold a part of a lane, as far as one step goes. Returns true if that is all. */
 static bool prefix_step(struct coll_op *op, const struct prefix *p, u32 index)
 {
 	struct coll_extent range = coll_values_segment(op, index);

@@ -426,7 +426,7 @@ static noinline void reduce_part(const struct vectors *v, u32 at, u32 bytes, u8 
 	reduce_elements(&part, type, op);
 }
 
-/* Vector instructions have left these blocks. Rare, hence not inline */
+/* Reduce the blocks that vector instructions have left. They are rare, so this is not inline. */
 static noinline void reduce_blocks(const struct vectors *v, u32 at, u32 bytes, u64 blocks,
 				   u8 type, u8 op)
 {
@@ -439,7 +439,7 @@ static noinline void reduce_blocks(const struct vectors *v, u32 at, u32 bytes, u
 	}
 }
 
-/* What vector instructions leave is reduced outside of the section. */
+/* Reduce a section with vector instructions, and what they leave after the section has ended. */
 static void reduce_section(const struct vectors *v, u32 at, u32 bytes, u8 type, u8 op)
 {
 	u32 rest = bytes % COLL_VECTOR_BYTES;

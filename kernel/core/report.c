@@ -7,7 +7,7 @@
 #include "report.h"
 #include "watch.h"
 
-/* What an operation waits for: more are not reported. */
+/* Hosts and ranks that an operation waits for: at most these numbers are reported. */
 #define MOST_MISSING	16
 #define MOST_RANKS	64
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Results that are longer than max_bytes. A rank has no room of its own for these: those of a host
- * share one copy, for which the platform has reserved memory when one of them posts, and read it
- * there. The operation has it from then on until it is DONE, each rank until it has read it.
+ * Results that are longer than max_bytes. A rank has no room of its own for these: the ranks of a
+ * host share one copy, and read it there. The platform reserves the memory for it when the first of
+ * them posts. The operation holds the memory from then on until it is DONE, each rank until it has
+ * read the result.
  *
  * Everything here is called under the group's lock.
  */

@@ -472,7 +472,10 @@ int coll_schedule_down_place(struct coll_schedule *s, u32 host)
 	return 0;
 }
 
-/* Does a round fold into a value of its own? The prefixes of ranks are where messages were. */
+/*
+ * Does a round fold into a new value? The prefixes of ranks are made in the buffers of messages and
+ * local ranks instead.
+ */
 static bool schedule_folds(const struct coll_schedule *s, const struct coll_round *r)
 {
 	return r->folds && s->fold[r->fold_first].action != COLL_PREFIX;

@@ -30,8 +30,9 @@
  *
  * A schedule of prefixes (COLL_FORM_PREFIXES) has one register, and a round receives at most one
  * message, which is of a lower host and folded on the left. So the messages, the last one on the
- * left, fold to what all hosts below contribute. The round with an entry PREFIX receives none;
- * there that is done, and folded with what each rank of the host needs of it (prefix.h).
+ * left, fold to what all hosts below contribute. The round with an entry PREFIX receives none. In
+ * it the host folds the messages, and then the outcome with a prefix of its own ranks for each of
+ * these (prefix.h).
  *
  * A schedule may have a downward phase: one host, the source, has all that the others are to
  * receive, and from some round on every send edge sends that, and every other host has one fold

@@ -36,8 +36,8 @@ static inline bool coll_signature_receives(const struct coll_signature *sig, u32
 }
 
 /*
- * If ranks contribute or receive whole vectors in another order than the core's (order.h), which
- * the platform then changes: the bytes of a block; else 0.
+ * If the platform must reorder vectors, because ranks contribute or receive whole ones in another
+ * order than the core's (order.h): the bytes of a block; else 0
  */
 static inline u32 coll_signature_reordered(const struct coll_group *g,
 					   const struct coll_signature *sig)

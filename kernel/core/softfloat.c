@@ -255,7 +255,7 @@ static __always_inline s64 soft_ordinal(const struct format *f, u64 x)
 	return soft_sign_of(f, x) ? ~(s64)soft_magnitude_of(f, x) : (s64)x;
 }
 
-/* Then numbers are in the reverse order of their bit patterns, -0 below +0. */
+/* If any is negative, numbers are in the reverse order of their bit patterns, -0 below +0. */
 static __always_inline bool soft_any_negative(const struct format *f, u64 left, u64 right)
 {
 	return soft_sign_of(f, left | right);

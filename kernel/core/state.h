@@ -146,7 +146,7 @@ struct coll_window {
  *	that or is about to
  * @floor_operation: the operation whose completion revealed @floor
  * @floor: all hosts had completed operations up to this one
- * @common: highest operation that every host can store, as follows
+ * @common: highest operation that every host can store: the previous @floor plus the window
  */
 struct coll_credit {
 	u64	cover_done;

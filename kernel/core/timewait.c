@@ -68,8 +68,8 @@ static enum coll_refusal timewait_answer(const struct coll_timewait *t, const u8
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
 	/*
-	 * Otherwise two time-wait entries would answer each other's answers indefinitely. What is
-	 * for all hosts is never answered.
+	 * Acknowledgments and answers are not answered, or two time-wait entries would answer each
+	 * other indefinitely. Multicast packets are never answered.
 	 */
 	if (body.type == COLL_PACKET_ACK || body.type == COLL_PACKET_ANSWER ||
 	    body.type == COLL_PACKET_MULTICAST ||

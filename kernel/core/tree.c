@@ -206,8 +206,8 @@ static int tree_broadcast(struct coll_tree *t, u32 fan)
  * @fan_in: most children of a node on the way up; 0: there is no reduction
  * @fan_out: most children of a node on the way down; 0: there is no broadcast
  *
- * Return: 0; -EINVAL if there is no such group, host or root, or no way; -E2BIG if the tree
- * is too deep or too broad.
+ * Return: 0; -EINVAL if the shape is invalid or both fans are 0; -E2BIG if the tree is too deep or
+ * too broad.
  */
 int coll_tree_build(struct coll_schedule *s, const struct coll_shape *shape, u32 fan_in,
 		    u32 fan_out)

@@ -52,10 +52,10 @@ __weak bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round
 /* Settings with which a program begins: nearest even, subnormals, no exceptions */
 #define DEFAULT_SETTINGS	0x1f80
 
-/* The settings of floating point, as the thread that is in a section has them outside of it */
+/* The floating-point settings that the thread had before it entered the section */
 static __thread u32 own_settings;
 
-/* Returns the former ones. */
+/* Change the floating-point settings of this thread. Returns the former ones. */
 static u32 user_change_settings(u32 settings)
 {
 	u32 former = 0;

@@ -150,7 +150,7 @@ VECTOR_ORDER(s8);
 VECTOR_ORDER(s16);
 VECTOR_ORDER(s32);
 
-/* What is the same for signed integers and others */
+/* Functions that are the same for signed integers and others */
 #define VECTOR_INTEGERS(type)							\
 static __always_inline vector vector_##type##_sum(vector left, vector right)	\
 {										\
@@ -231,7 +231,7 @@ static const struct operator bitwise_operators[] = {
 #define HALF_MAGNITUDE		0x7fff
 #define FLOAT16_INFINITY	0x7c00
 #define BFLOAT16_INFINITY	0x7f80
-/* Of the number with the odd index, of two in 32 bits */
+/* Bits of the number with the odd index, of two in 32 bits */
 #define ODD_HALF		0xffff0000
 
 /*
@@ -277,7 +277,10 @@ static __always_inline floats vector_bfloat16_odd(vector x)
 	return (floats)((u32_vector)x & ODD_HALF);
 }
 
-/* In the upper half. The lower half of a NaN is 0 before, so that it stays one. */
+/*
+ * Round to bfloat16, in the upper half. The lower half of a NaN is 0, so nothing is carried and it
+ * stays one.
+ */
 static __always_inline u32_vector vector_bfloat16_round(floats x)
 {
 	u32_vector bits = (u32_vector)x;
@@ -315,14 +318,14 @@ struct wide {
 };
 
 /*
- * Finite numbers; -0 becomes +0. To the significand a power of two is added, by its bits, whose
- * last bit as a float is that of the number, and then it is subtracted: no float is subnormal,
- * with which some processors are slow.
+ * Widen finite numbers; -0 becomes +0. The bits of the significand are added to those of a power of
+ * two whose last bit, as a float, is worth as much as that of the number. Then the power of two is
+ * subtracted. So no float is subnormal, which is slow on some processors.
  */
 static __always_inline struct wide vector_float16_widen(vector x)
 {
 	const s16_vector biased = (s16_vector)x & FLOAT16_INFINITY;
-	/* Less one; subnormal numbers have that of the least normal one. */
+	/* The exponent less one; subnormal numbers have the exponent of the least normal one. */
 	const s16_vector exponent = biased - ((biased > 0) & 0x0400);
 	const u32_vector significand = (u32_vector)(((s16_vector)x & HALF_MAGNITUDE) - exponent);
 	const u32_vector power = (u32_vector)(((exponent >> 3) + 0x3f00) |
@@ -336,10 +339,11 @@ static __always_inline struct wide vector_float16_widen(vector x)
 }
 
 /*
- * The magnitude of a finite float, as a float16. The power of two that is added cuts off what is to
- * be rounded: the last bit of a float with this exponent is that of a float16 with the exponent of
- * @x, or of a subnormal one. What was added to its bits is the significand; it begins with the
- * hidden bit, which is added to the exponent. Beyond the largest float16 all is its next number.
+ * Round the magnitude of a finite float to a float16. Adding a power of two cuts off what is to be
+ * rounded: the last bit of a float with this exponent is worth as much as that of a float16 with
+ * the exponent of @x, or of a subnormal one. The bits added to those of the power are the
+ * significand, which begins with the hidden bit: this is added to the exponent. Magnitudes above
+ * 2^16 count as 2^16, which follows the largest float16 and has the bits of infinity.
  */
 static __always_inline u32_vector vector_float16_round(floats x)
 {
@@ -362,7 +366,7 @@ static __always_inline vector vector_float16_narrow(struct wide x, vector signs)
 	       (vector)((u16_vector)signs & HALF_SIGN);
 }
 
-/* That of two negative numbers is negative, also if both are -0. */
+/* The sum of two negative numbers is negative, also if both are -0. */
 static __always_inline vector vector_float16_sum(vector left, vector right)
 {
 	const struct wide a = vector_float16_widen(left), b = vector_float16_widen(right);
@@ -385,7 +389,9 @@ static __always_inline vector vector_float16_unordered(vector a, vector b)
 	return vector_half_above(a, b, FLOAT16_INFINITY);
 }
 
-/* Blocks with an infinity are rare, and left to the caller: to widen it, too, would cost all. */
+/*
+ * Blocks with an infinity are rare, and left to the caller: widening it would slow down all blocks.
+ */
 static __always_inline vector vector_float16_infinite(vector a, vector b)
 {
 	return vector_half_above(a, b, FLOAT16_INFINITY - 1);
@@ -452,7 +458,7 @@ static __always_inline bool vector_block(const struct place *p, u32 at, u32 coun
 	return true;
 }
 
-/* The last block, unless it is whole */
+/* Reduce the last block, unless it is whole. */
 static __always_inline bool vector_last(const struct place *p, u32 at, u32 count,
 					const struct operator *op)
 {
@@ -485,7 +491,7 @@ static __always_inline u64 vector_each(const struct place *p, u32 bytes,
 
 /* ---- types ---- */
 
-/* Likewise always inlined: @ops are those of one type. */
+/* Always inlined, so that the compiler knows @ops, which are those of one type. */
 static __always_inline u64 vector_floats(const struct place *p, u32 bytes, u8 op,
 					 const struct operator *ops)
 {

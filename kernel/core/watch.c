@@ -118,10 +118,10 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 }
 
 /*
- * Has the other side finished an operation in which this host waits for it? It cannot have
- * before its message was acknowledged: so a former incarnation of this host did that. Or its
- * operation was a different one; then it reports that when it is probed about this one,
- * unless it has left.
+ * Has the other side finished an operation in which this host waits for it? It cannot have finished
+ * before its message to us was acknowledged, and we have not acknowledged it: so a former
+ * incarnation of this host has. Or the two operations differ: then the other side reports that when
+ * it is probed about this one, unless it has left.
  */
 static bool watch_is_late(const struct coll_peer *peer, u64 number)
 {
@@ -158,7 +158,10 @@ static void watch_host(struct coll_group *g, const struct coll_op *op, u32 host,
 		coll_failure_end(g, COLL_REASON_RESTARTED, coll_ranks_lowest(g, g->self), now);
 }
 
-/* False if the event has done what it may, and something is left. */
+/*
+ * Watch the hosts that an operation waits for. Returns false if the event has done what it may, and
+ * something is left.
+ */
 static bool watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	struct coll_arrived arrived = coll_engine_arrived(op);
@@ -197,7 +200,10 @@ static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
 		coll_signature_contributes(&op->head.signature, rank->rank));
 }
 
-/* Ranks of this host that have joined may be late; others only until the join time-out. */
+/*
+ * Fail the group if an operation misses a rank of this host that has not joined by the join
+ * time-out. Ranks that have joined may be late.
+ */
 static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	u32 i;
@@ -212,7 +218,7 @@ static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now
 	}
 }
 
-/* False as for watch_operation(). */
+/* Check the operation in a slot. Returns false as watch_operation() does. */
 static bool watch_slot(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	if (!watch_wanted(g, op))
@@ -255,7 +261,7 @@ void coll_watch_look(struct coll_group *g, u64 now)
 
 /* ---- being probed ---- */
 
-/* The other side waits in this operation: watch it here, too. */
+/* The other side waits in this operation, so watch it on this host as well. */
 static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 			  const struct coll_body *body, u64 now)
 {
@@ -475,8 +481,9 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 /* ---- another incarnation ---- */
 
 /*
- * Only that incarnation itself, while alive, can return it: nonces of probes are small. Its
- * input has a length of its own: no packet, and no word of NH's key, is the same under this key.
+ * The nonce that challenges an incarnation. Only that incarnation itself, while alive, can return
+ * it, since nonces of probes are small. The input of the hash has a length of its own: no packet,
+ * and no word of NH's key, is the same under this key.
  */
 static u64 watch_challenge(const struct coll_peer *peer, u32 incarnation)
 {

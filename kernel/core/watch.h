@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Watching: a host that waits for a message probes whether the other side is alive, and a
- * host that is probed about an operation that it has not posted watches, too.
- * Documentation/failure.md explains why.
+ * Watching: a host that waits for a message probes whether the other side is alive. A host also
+ * watches if it is probed about an operation that it has not posted. Documentation/failure.md
+ * explains why.
  *
  * Everything here is called under the group's lock.
  */

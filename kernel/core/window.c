@@ -46,7 +46,10 @@ static inline bool window_remembers(const struct coll_op *op, const struct coll_
 	return op->schedule && coll_signature_equal(&op->head.signature, sig);
 }
 
-/* A host that contributes nothing receives all in one round. */
+/*
+ * Set where the vector begins, and whether messages are received into it. A host that contributes
+ * nothing receives all in one round.
+ */
 static void window_plan_vector(struct coll_op *op)
 {
 	bool moved = op->schedule->form == COLL_FORM_PLACES;

@@ -128,7 +128,7 @@ static __be64 wire_mac_end_nh(u64 v[4], const u8 *packet, u32 bytes, const u64 *
 	return wire_mac_finish(v, hashed << 56 | end);
 }
 
-/* The same, while what follows the first @at bytes is copied from @payload */
+/* Like wire_mac_end_nh(), while the bytes after the first @at are copied from @payload. */
 static __be64 wire_mac_copy_nh(u64 v[4], u8 *packet, u32 bytes, const u64 *nh, u32 at,
 			       const u8 *payload)
 {
@@ -152,7 +152,7 @@ static inline bool wire_is_short(u32 bytes)
 	return bytes <= COLL_WIRE_UNHASHED + COLL_WIRE_MAC;
 }
 
-/* What follows the first @at bytes of the header */
+/* Hash the bytes of the header after the first @at. */
 static inline void wire_mac_header(u64 v[4], const u8 *packet, u32 at)
 {
 	for (; at < COLL_WIRE_HEADER; at += 8)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * How much one event does. What a packet, a post or a timer makes a group do has no bound: a
- * post may complete a thousand others, a packet a fold of 64 KiB from each of 64 hosts. So
- * each event may do a certain amount, and the rest waits for turns of its own: the platform
- * calls coll_group_run() for each (coll_env_run_soon()). Few events of small operations leave
- * anything.
+ * How much one event does. There is no bound to the work that a packet, a post or a timer may cause
+ * in a group: a post may complete a thousand others, a packet a fold of 64 KiB from each of 64
+ * hosts. So each event may do a certain amount, and the rest waits for turns of its own: the
+ * platform calls coll_group_run() for each (coll_env_run_soon()). Few events of small operations
+ * leave anything.
  *
  * Amounts are about numbers of instructions. An event ends the step that exceeds its amount,
  * so that each does something; a step is at most COLL_WORK_UNIT elements, one packet, or one
@@ -71,8 +71,8 @@ static inline bool coll_work_may_look_ahead(const struct coll_group *g)
 }
 
 /*
- * May messages be sent that waited for others? Not before those that nobody needs are
- * forgotten, as they may be among these.
+ * May messages be sent that have waited? Not before messages that nobody needs are forgotten, as
+ * they may be among those.
  */
 static inline bool coll_work_may_send(const struct coll_group *g)
 {
