@@ -47,7 +47,7 @@ static int env_enter(struct collsock **joined, const struct collsock_options *o,
 	return 0;
 }
 
-/* Without an exchange: others may still have to start, and are waited for by operations. */
+/* Join without an exchange: others may still have to start, and operations wait for them. */
 static int env_join_request(struct collsock **joined, const struct collsock_options *o,
 			    const char *request)
 {
@@ -67,7 +67,7 @@ static int env_join_request(struct collsock **joined, const struct collsock_opti
 	return err;
 }
 
-/* If the exchange has failed, its text is the reason. */
+/* Join with an exchange. If it fails, its text is the reason. */
 static int env_join_exchange(struct collsock **joined, struct collsock_options *o,
 			     const struct launch *launch, struct launch_exchange *exchange)
 {
@@ -116,7 +116,7 @@ COLLSOCK_PUBLIC int collsock_join_env(struct collsock **joined,
 	/* If the program leaves it open, the request of collsock run decides. */
 	if (!err && !(options && options->max_bytes))
 		o.max_bytes = 0;
-	/* Likewise the environment */
+	/* If the program leaves the port open, the environment decides. */
 	if (!err && !(options && options->port))
 		o.port = 0;
 	if (o.failed_rank)

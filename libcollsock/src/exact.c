@@ -156,8 +156,8 @@ COLLSOCK_PUBLIC void collsock_exact_add(struct collsock_exact *sum, double numbe
 /* ---- round ---- */
 
 /*
- * The bits of a magnitude that is not 0, to nearest even. As a number of the format has its
- * fraction below its exponent, a fraction that is rounded up to a power of two is right, too.
+ * The bits of a magnitude that is not 0, rounded to nearest even. As a number of the format has its
+ * fraction below its exponent, a fraction that is rounded up to a power of two is also right.
  */
 static __u64 magnitude_round(const __u64 *word, const struct format *f)
 {

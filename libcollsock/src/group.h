@@ -21,7 +21,7 @@ size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **requ
  */
 int group_join(struct collsock *s, const struct collsock_group *group, __u32 rank, int fd);
 
-/* JOIN with these bytes; @fd likewise. 0, or a negative errno */
+/* JOIN with these bytes. @fd: as for group_join(). 0, or a negative errno */
 int group_join_request(struct collsock *s, const void *request, size_t bytes, int fd);
 
 #endif

@@ -89,7 +89,9 @@ static bool joining_is_answer(const struct joining *j, const struct joining_answ
 	       joining_is_segment(a->segment);
 }
 
-/* The worst of the outcomes of all ranks, this one's among them */
+/*
+ * Send an answer, and return the worst outcome among the answers of all ranks, this one's included.
+ */
 static struct joining_outcome joining_ask(struct joining *j, const struct joining_answer *own)
 {
 	struct joining_outcome o = joining_exchange(j, own, j->answers, sizeof(*own));
@@ -131,7 +133,7 @@ static const __u8 *joining_key(const struct joining *j)
 	return joining_options_keyed(&j->options) ? j->options.key : j->records[0].key;
 }
 
-/* An older kernel does not report them, and a rank in user space has none. */
+/* An older kernel does not report devices, and a rank in user space has none. */
 void joining_find_devices(struct joining *j, const struct collsock *socket)
 {
 	socklen_t bytes = sizeof(j->devices);
@@ -169,7 +171,10 @@ static void joining_set_bearer(struct joining *j, enum collsock_bearer bearer)
 	j->options.port = bearer == COLLSOCK_BEARER_UDP ? j->records[j->rank].terms.port : 0;
 }
 
-/* A host has the record of one of its ranks; another of them may have tried Ethernet in vain. */
+/*
+ * Are the hosts of all ranks open? Records of all ranks are looked at: the plan has one of each
+ * host, while another rank of that host may have tried Ethernet in vain.
+ */
 static bool joining_all_are_open(const struct joining *j)
 {
 	__u32 i;

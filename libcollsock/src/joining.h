@@ -88,7 +88,7 @@ int joining_take_socket(struct joining *j);
 /* The group, once prepared, which the caller frees. 0, or a negative errno */
 int joining_make_group(const struct joining *j, struct collsock_group **made);
 
-/* @error: as above; then @socket is not used */
+/* @error: 0, or why this rank cannot join; then @socket is not used. */
 struct joining_outcome joining_enter(struct joining *j, struct collsock *socket, int error);
 
 /*

@@ -152,7 +152,7 @@ static bool choice_is_one_machine(const struct joining_host *const *hosts, unsig
 	return true;
 }
 
-/* All hosts have the same address then, and differ by their ports. */
+/* Choose for hosts of one machine: all get the same address, and differ by their ports. */
 static int choice_in_machine(struct choice *c, unsigned int *chosen)
 {
 	const struct joining_host *first = c->hosts[0];

@@ -108,7 +108,7 @@ static enum joining_reach host_reach_of(const struct ifaddrs *i)
 	return host_is_bridge(i->ifa_name) ? JOINING_REACH_BRIDGE : JOINING_REACH_NETWORK;
 }
 
-/* False if no rank can use the address. */
+/* Read an address. Returns false if no rank can use it. */
 static bool host_read_address(const struct ifaddrs *i, struct joining_address *a)
 {
 	const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
@@ -143,7 +143,7 @@ static bool host_is_device(const struct ifaddrs *i, const char *name)
 	       !i->ifa_name[length];
 }
 
-/* The interface of an address; false if it has no MAC address. */
+/* Find the interface of an address. Returns false if it has no MAC address. */
 static bool host_read_device(const struct ifaddrs *all, const char *name,
 			     struct joining_address *a)
 {

@@ -41,7 +41,7 @@ static int options_copy(struct collsock_options *o, const struct collsock_option
 	return options_are_zero((const __u8 *)from + sizeof(*o), size - sizeof(*o)) ? 0 : -E2BIG;
 }
 
-/* The rest is for the kernel to check. */
+/* Check what the library uses. The rest is for the kernel to check. */
 static int options_check(const struct collsock_options *o)
 {
 	if (strnlen(o->name, sizeof(o->name)) == sizeof(o->name) ||

@@ -3,7 +3,7 @@
 
 #include "joining_proof.h"
 
-/* Inputs are longer than those from which the kernel derives keys, so that no key is exposed. */
+/* Inputs are longer than those from which the kernel derives keys, so that no key is revealed. */
 static __u64 proof_mac(const __u8 key[COLLSOCK_KEY_BYTES], const void *message, size_t bytes)
 {
 	siphash_key_t secret;
@@ -20,7 +20,7 @@ __u64 joining_nonce(const __u8 key[COLLSOCK_KEY_BYTES], const void *records, siz
 	return proof_mac(key, records, bytes);
 }
 
-/* No record is as short, so no proof is a nonce. */
+/* Every record is longer than this message, so no proof has the input of a nonce. */
 __u64 joining_proof(const __u8 key[COLLSOCK_KEY_BYTES], __u64 nonce, __u32 rank)
 {
 	const struct {

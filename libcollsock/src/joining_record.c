@@ -7,7 +7,7 @@
 
 #include "joining_record.h"
 
-/* The byte order is part of it: numbers are those of the host. */
+/* The version includes the byte order, as the numbers of a record are in that of its host. */
 #define RECORD_VERSION 0xc0110105U
 
 #define RECORD_STRANGE \
@@ -82,8 +82,8 @@ static struct joining_outcome record_error(const struct joining_record *r, char 
 }
 
 /*
- * The difference between a record and rank 0's, which counts as right so that all ranks blame the
- * same one; NULL if there is none
+ * Describe the difference between a record and that of rank 0, or return NULL if there is none. The
+ * record of rank 0 counts as right, so that all ranks blame the same one.
  */
 static const char *record_strangeness(const struct joining_record *records, __u32 rank, char *text,
 				      size_t bytes)

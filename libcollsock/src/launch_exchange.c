@@ -13,7 +13,10 @@
 #include "pmix.h"
 
 #define MS_PER_S	1000
-/* An exchange of ranks of which none is missing: a tenth of the time for all to come */
+/*
+ * Time of an exchange once all ranks have come: a tenth of the time that they had, within these
+ * limits
+ */
 #define LEAST_EXCHANGE_MS	2000
 #define MOST_EXCHANGE_MS	30000
 
@@ -75,8 +78,8 @@ static void exchange_close_meeting(void *ctx)
 /* ---- those of launchers ---- */
 
 /*
- * Others may be able to read what passes through the launcher. A key made of a secret, which all
- * ranks have, does not pass through it. @x: receives the secret as its key
+ * Read the secret into the key of @x. Others may be able to read what passes through the launcher,
+ * but a key made of a secret, which all ranks have, does not pass through it.
  */
 static int exchange_read_secret(struct launch_exchange *x, char *text, size_t bytes)
 {
@@ -145,7 +148,10 @@ static const struct launch_provider providers[] = {
 	[LAUNCH_BY_PMI] = { exchange_open_pmi, pmi_exchange, pmi_text, pmi_close },
 };
 
-/* If a rank stops after it has come, the others give up soon after the time that they have. */
+/*
+ * How long an exchange itself may take. If a rank stops after it has come, the others give up soon
+ * after that.
+ */
 static __u32 exchange_own_ms(__u32 timeout_s)
 {
 	__u32 own_ms = timeout_s * (MS_PER_S / 10);

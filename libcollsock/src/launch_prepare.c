@@ -11,7 +11,10 @@
 #include "launch_prepare.h"
 #include "socket.h"
 
-/* Programs that join by themselves exchange more, so this is another job: neither waits. */
+/*
+ * Name another job, since programs that join by themselves exchange more: then neither waits for
+ * the other.
+ */
 static void launch_set_job(struct launch *launch)
 {
 	char job[LAUNCH_JOB_BYTES + 4];
@@ -47,7 +50,7 @@ static int launch_write_request(const struct joining *j, char value[LAUNCH_REQUE
 	return err < 0 ? err : 0;
 }
 
-/* In user space the program gets the socket that has the port of its rank. */
+/* In user space, pass the program the socket that has the port of its rank. */
 static int launch_write_socket(struct joining *j, char value[LAUNCH_REQUEST_BYTES])
 {
 	int fd = joining_take_socket(j), err;
@@ -61,7 +64,7 @@ static int launch_write_socket(struct joining *j, char value[LAUNCH_REQUEST_BYTE
 	return err;
 }
 
-/* All ranks take each step; @error: why this one cannot. */
+/* Take the steps that all ranks take. @error: why this rank cannot, or 0 */
 static struct joining_outcome launch_steps(struct joining *j, int error,
 					   struct launch_values *values)
 {
@@ -108,7 +111,7 @@ static int launch_join(const struct launch *launch, int program_error,
 	return outcome.error;
 }
 
-/* Complete, with what the environment says */
+/* Complete the options, with what the environment says. */
 static int launch_options(struct collsock_options *o, char *text, size_t bytes)
 {
 	struct collsock_options named = { .size = sizeof(named) };

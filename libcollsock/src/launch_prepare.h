@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A launcher exchanges with those of the other ranks in place of its program, which then joins by
- * itself.
+ * A launcher exchanges blocks with the launchers of the other ranks, in place of its program, which
+ * then joins by itself.
  */
 #ifndef COLLSOCK_LAUNCH_PREPARE_H
 #define COLLSOCK_LAUNCH_PREPARE_H

@@ -81,7 +81,7 @@ int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES])
 
 /* ---- join ---- */
 
-/* The file that the value names, unless its number is another file's by now */
+/* Find the file that the value names. -EBADMSG if its number is another file's by now */
 static int launch_find_file(const char *value, struct stat *status)
 {
 	unsigned long long inode;
@@ -111,7 +111,10 @@ static int launch_open(const char *value, size_t *bytes)
 	return fd;
 }
 
-/* -1 if none is named. Programs that this one starts do not inherit it from now on. */
+/*
+ * Open the socket that the value names; -1 if it is NULL. From now on programs that this process
+ * starts do not inherit the socket.
+ */
 static int launch_open_socket(const char *value)
 {
 	struct stat status;
@@ -131,7 +134,10 @@ static void launch_close(int socket)
 		close(socket);
 }
 
-/* The request has a key, so no copy of it is left. The backend that joins checks the rest. */
+/*
+ * Join with the request. It has a key, so no copy of it is left. The backend that joins checks the
+ * rest.
+ */
 static int launch_pass(struct collsock *s, const struct collsock_options *o, int fd, size_t bytes,
 		       int socket)
 {

@@ -55,11 +55,12 @@ int launch_request_join(struct collsock *s, const struct collsock_options *optio
  * @socket: the UDP socket of the rank, which stays the caller's; -1 with the kernel
  *
  * If the program has not joined, the other ranks are notified that the rank has left, as if it had
- * joined and ended. In user space, while this process runs, those that join later are notified,
- * too; and if the program has joined, those that have never received a packet of it. To the others
- * this is another incarnation, which does not answer them: they have the program's goodbye, or wait
- * for the liveness time. It says that the rank has posted nothing, so to those that it answers all
- * operations under way fail. A rank is left alone if its process still runs.
+ * joined and ended. In user space, ranks that join later are also notified, while this process
+ * runs. If the program has joined in user space, only ranks that have never received a packet of it
+ * are notified. To the others this is another incarnation, which does not answer them: they have
+ * the program's goodbye, or wait for the liveness time. This process reports that the rank has
+ * posted nothing, so for the ranks that it answers, all operations under way fail. A rank is left
+ * alone if its process still runs.
  *
  * Return: 0; -EADDRINUSE if the program has joined; or another negative errno.
  */

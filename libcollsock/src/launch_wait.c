@@ -11,7 +11,7 @@
 /* More than one, as any rank may be missing; but a line from every rank would be too many. */
 #define REPORTERS 2
 
-/* A process that does not know its rank yet reports, too: it may be the only one. */
+/* A process that does not know its rank yet also reports: it may be the only one. */
 void launch_wait_turn_to(struct launch_wait *wait, bool ranks)
 {
 	bool reports = wait->rank < REPORTERS || wait->rank == COLLSOCK_NO_RANK;

@@ -162,8 +162,9 @@ static int client_check_answer(struct meeting_client *client, const struct meeti
 }
 
 /*
- * Returns 0 if the server has proved that it knows the secret. The proof of this side goes to any
- * server, so that one with another secret can report that, too; it does not reveal the secret.
+ * Exchange proofs of the secret. Returns 0 if the server has proved that it knows the secret. The
+ * proof of this side goes to any server, so that one with another secret can report that as well;
+ * it does not reveal the secret.
  */
 static int client_prove(struct meeting_client *client, struct client_try *try)
 {
@@ -238,7 +239,7 @@ static int client_await(struct meeting_client *client, __u64 end)
 	return err == -EAGAIN ? late : err;
 }
 
-/* The link is open; it stays so if this returns 0. */
+/* Wait to be welcome, over a link that is open. It stays open if this returns 0. */
 static int client_be_welcome(struct meeting_client *client, __u64 end)
 {
 	int err = client_await(client, end);
@@ -271,7 +272,7 @@ static int client_try(struct meeting_client *client)
 
 /* ---- until all are here ---- */
 
-/* The failure that the server reports */
+/* Report the failure that the server has sent, and return its error. */
 static int client_is_told(struct meeting_client *client)
 {
 	struct meeting_self *self = client->self;
@@ -316,7 +317,7 @@ static int client_await_start(struct meeting_client *client)
 	return meeting_link_kind(&client->link) == MEETING_START ? 0 : client_is_told(client);
 }
 
-/* Longer after each round of ports, and not the same for all ranks */
+/* Pause before the next try: longer after each round of ports, and not the same for all ranks. */
 static void client_pause(struct meeting_client *client)
 {
 	unsigned int round = client->tries / client->self->rendezvous.ports, pause = MOST_PAUSE_MS;

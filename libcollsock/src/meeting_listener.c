@@ -72,7 +72,7 @@ static unsigned int listener_count_origin(const struct meeting_listener *listene
 }
 
 /*
- * The oldest connection of the origin that has most connections; all slots are taken.
+ * Find the oldest connection of the origin that has most connections; all slots are taken.
  * @since_ms: out: from when on it may have to make room
  */
 static struct meeting_pending *listener_find_longest(struct meeting_listener *listener,
@@ -93,7 +93,10 @@ static struct meeting_pending *listener_find_longest(struct meeting_listener *li
 	return found;
 }
 
-/* A slot for another connection, for which the one in it has to end; NULL if there is none yet. */
+/*
+ * Find a slot for another connection. A connection in it has to end first. NULL if there is none
+ * yet
+ */
 static struct meeting_pending *listener_find_room(struct meeting_listener *listener)
 {
 	struct meeting_pending *pending = listener_find_slot(listener);
@@ -107,7 +110,7 @@ static struct meeting_pending *listener_find_room(struct meeting_listener *liste
 
 /* ---- connections ---- */
 
-/* False if there was none, or no file for it. */
+/* Accept a connection into a slot. Returns false if there was none, or no file for it. */
 static bool listener_accept(struct meeting_listener *listener, struct meeting_pending *pending)
 {
 	struct sockaddr_storage from;
@@ -164,7 +167,7 @@ static void listener_serve_pending(struct meeting_listener *listener,
 
 /* ---- all of them ---- */
 
-/* When another can be accepted: now (0), or later */
+/* When another connection can be accepted: now (0), or later */
 static __u64 listener_next_accept(struct meeting_listener *listener)
 {
 	__u64 since_ms;

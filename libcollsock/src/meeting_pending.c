@@ -49,7 +49,7 @@ short meeting_pending_events(const struct meeting_pending *pending)
 	return pending->stage == MEETING_ANSWER ? POLLOUT : POLLIN;
 }
 
-/* There is a proof only for this version: what another one derives it from is not known. */
+/* Answer a hello. A proof is sent only for this version: it is not known how others derive it. */
 static int pending_answer(struct meeting_pending *pending, const __u8 secret[COLLSOCK_KEY_BYTES],
 			  const __u8 salt[MEETING_BYTES])
 {

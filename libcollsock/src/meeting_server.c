@@ -161,7 +161,7 @@ static void server_note_newer(struct meeting_server *server, const struct meetin
 					  be32toh(pending->transcript.hello.attempt));
 }
 
-/* Another process has the rank. The same one comes again if its connection has ended. */
+/* Does another process have the rank? The same process comes again if its connection has ended. */
 static bool server_has_other(const struct meeting_server *server, __u32 rank,
 			     const struct meeting_hello *hello)
 {
@@ -343,7 +343,7 @@ int meeting_server_gather(struct meeting_server *server)
 
 /* ---- exchange ---- */
 
-/* The message before may not have been sent completely. */
+/* Send what is left of messages: the previous one may not have been sent completely. */
 static int server_send(struct meeting_attendant *a)
 {
 	int err = meeting_link_send(&a->link);
@@ -393,7 +393,7 @@ static int server_blame(struct meeting_server *server, __u32 rank, int err)
 					     strerror(-err)));
 }
 
-/* Poll entries of those that have not finished the step; returns how many, and one of them. */
+/* Poll for attendants that have not finished the step. Returns how many, and one of them. */
 static __u32 server_poll_busy(struct meeting_server *server, __u32 *one)
 {
 	__u32 rank, busy = 0;

@@ -61,7 +61,7 @@ static int member_from_mac(struct collsock_member *m, const __u8 address[ETH_ALE
 
 /* ---- of text ---- */
 
-/* ether_aton(3) would accept single digits, too, and anything after the address. */
+/* ether_aton(3) would also accept single digits, and anything after the address. */
 int member_parse_mac(__u8 mac[ETH_ALEN], const char *text)
 {
 	int length = 0;

@@ -74,7 +74,7 @@ struct pmi {
 
 /* ---- is there one ---- */
 
-/* Judged by its name, such as libmpi.so.12, libmpi_cray.so; the last two are clients of PMI. */
+/* Is it a library of MPI? Judged by names such as libmpi.so.12; the last two are clients of PMI. */
 static int pmi_is_of_mpi(struct dl_phdr_info *info, size_t bytes, void *ctx)
 {
 	static const char * const names[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * An exchange by PMI, versions 1 and 2, which mpiexec of MPICH's family and srun with PMI-2 offer.
- * A process has one connection, which its MPI library would use, too, so it is not used in a
+ * A process has one connection, which its MPI library would also use, so it is not used in a
  * process with MPI. It ends with the exchange, also for the children of the process: each process
  * joins once.
  */

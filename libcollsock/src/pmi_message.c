@@ -154,7 +154,7 @@ int pmi_message_receive(struct pmi_message *m, int fd, struct launch_wait *wait)
 
 /* ---- read ---- */
 
-/* The end of the word at @word. (Version 2 writes a separator in a value twice; ours have none.) */
+/* The end of the word at @word. (Version 2 doubles a separator in a value; ours have none.) */
 static const char *message_end_of(const struct pmi_message *m, const char *word)
 {
 	const char *end = memchr(word, message_separator(m), m->text + m->bytes - word);

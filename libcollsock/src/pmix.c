@@ -70,7 +70,7 @@ static int pmix_fail(struct pmix *pmix, int err, const char *format, ...)
 
 /* ---- values ---- */
 
-/* Exactly @bytes, of a value that libpmix has allocated */
+/* Take exactly @bytes from a value that libpmix has allocated, and free it. */
 static int pmix_take(struct pmix_value *value, __u16 type, void *data, size_t bytes)
 {
 	int err = value->type == type ? 0 : -EBADMSG;
@@ -166,7 +166,7 @@ static struct pmix_fence *pmix_fence_new(void)
 	return NULL;
 }
 
-/* All ranks are here, and what they have put can be got. */
+/* Wait until all ranks are here, and what they have put can be got. */
 static int pmix_fence(struct pmix *pmix)
 {
 	struct pmix_info with_values = {

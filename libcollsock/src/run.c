@@ -96,7 +96,7 @@ static struct collsock_run run_head(const struct collsock *s, const struct call 
 	};
 }
 
-/* With a post of a length that this library does not know */
+/* RUN with a post whose structure has a length that this library does not know. */
 static int run_other_length(struct collsock *s, const struct call *c,
 			    struct collsock_completion *completion)
 {

@@ -75,7 +75,7 @@ static int socket_open_user(struct collsock *s, unsigned int flags)
 	return user_open(&s->user, flags & COLLSOCK_OPEN_NONBLOCK, &s->fd);
 }
 
-/* There is no module, or a filter of a container refuses its family. */
+/* Does the error mean that there is no module, or that a container's filter refuses its family? */
 static bool socket_is_refused(int err)
 {
 	return err == -EAFNOSUPPORT || err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT ||

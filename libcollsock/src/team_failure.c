@@ -8,7 +8,7 @@
 #define MEMBER_BITS 12
 #define MEMBER_MASK ((1U << MEMBER_BITS) - 1)
 
-/* How many members one look is about: the sleepers begin at different ones. */
+/* Number of members that one look checks. Sleepers begin at different members. */
 #define LOOK_MEMBERS 16
 
 int collsock_team_failure(struct collsock_team *team)

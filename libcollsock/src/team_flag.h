@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Flags: a member sets one to the number of its operation, and others wait for that. A number
- * that is later than theirs is as good: a member in a later operation has left theirs.
+ * Flags: a member sets one to the number of its operation, and others wait for that. A later number
+ * also ends the wait, since a member in a later operation has left theirs.
  */
 #ifndef COLLSOCK_TEAM_FLAG_H
 #define COLLSOCK_TEAM_FLAG_H

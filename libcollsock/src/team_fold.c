@@ -22,8 +22,8 @@ __u64 collsock_reduction_signature(const struct team_reduction *r)
 }
 
 /*
- * Fold @members contributions from @first on, at least two, into @result: those of the lower
- * part, as many as the greatest power of two that leaves some, and those of the upper one.
+ * Fold @members contributions, at least two, from @first on into @result. They are split at the
+ * largest power of two below @members, and each part is folded first.
  */
 static void fold_range(void *result, const struct team_memory *memory, __u32 first, __u32 members,
 		       const struct team_reduction *r)

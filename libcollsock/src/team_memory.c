@@ -15,7 +15,7 @@
 #define NEEDED_SEALS F_SEAL_SHRINK
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* 0 if it is not known */
+/* Inode of a namespace; 0 if it is not known */
 static __u64 namespace_inode(const char *path)
 {
 	struct stat status;
@@ -123,7 +123,7 @@ int collsock_team_memory_memfd(const struct team_head *head)
 	return err;
 }
 
-/* Is it in memory, of pages that can always be had, and will it stay as long as it is? */
+/* Check that the memfd has @bytes in tmpfs, whose pages can always be had, and cannot shrink. */
 static int memfd_check(int memfd, size_t bytes)
 {
 	int seals = fcntl(memfd, F_GET_SEALS);

@@ -29,7 +29,7 @@ struct process_stat {
 	unsigned long long	start;
 };
 
-/* From @text, which begins with field @field, to the beginning of another, or NULL */
+/* Find the field @wanted in @text, which begins with @field; NULL if there is none. */
 static const char *stat_field(const char *text, int field, int wanted)
 {
 	for (; text && field < wanted; field++) {

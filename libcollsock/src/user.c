@@ -60,7 +60,7 @@ void user_close(struct user_member *m, int fd)
 
 /* ---- calls ---- */
 
-/* A call begins. An error if it cannot: then it is over. */
+/* Begin a call. After an error there is nothing to leave. */
 static int user_enter(struct user_member *m)
 {
 	int err;
@@ -161,7 +161,10 @@ static bool user_is_done(struct user_member *m, void *slot)
 	return ((struct user_slot *)slot)->state == USER_SLOT_DONE;
 }
 
-/* Wait for a slot that this call has claimed, but not after an error. @on: also after signals */
+/*
+ * Wait for a slot that this call has claimed, and give up the claim after an error. @on: wait on
+ * after signals
+ */
 static int user_finish(struct user_member *m, struct user_slot *slot, const struct user_run *run,
 		       struct collsock_completion *completion, bool on)
 {
@@ -188,13 +191,13 @@ static int user_finish(struct user_member *m, struct user_slot *slot, const stru
 	return 0;
 }
 
-/* Is posting to go on after this error? */
+/* Is the call to go on posting after this error? */
 static bool user_insists(const struct user_member *m, int err)
 {
 	return err == -EINTR && user_wait_patience(m, SO_SNDTIMEO) == COLL_NEVER;
 }
 
-/* EAGAIN means that nothing was posted, even after a signal; after a post it is not returned. */
+/* EAGAIN means that nothing was posted, even after a signal. It is not returned after a post. */
 int user_run(struct user_member *m, const struct collsock_post *post, const struct user_run *run,
 	     struct collsock_completion *completion)
 {
@@ -221,7 +224,7 @@ int user_run(struct user_member *m, const struct collsock_post *post, const stru
 	return err;
 }
 
-/* The completion of a cookie may be in the descriptor already. */
+/* Wait for the completion of a cookie, which may be in the descriptor already. */
 static int user_seek(struct user_member *m, u64 cookie, const struct user_run *run,
 		     struct collsock_completion *completion)
 {

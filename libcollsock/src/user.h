@@ -31,7 +31,7 @@ void user_close(struct user_member *m, int fd);
  */
 int user_join(struct user_member *m, const void *request, size_t bytes, int fd);
 
-/* Once the member has left, notify others that send to it of that until this process ends. */
+/* Once the member has left, keep answering packets to it for as long as this process lives. */
 void user_answer_always(struct user_member *m);
 
 int user_send(struct user_member *m, const struct collsock_post *post, const void *payload,
@@ -55,7 +55,7 @@ struct user_run {
 	size_t		result_bytes;
 };
 
-/* Signals do not end it, unless posting may give up. */
+/* Post, and wait. Signals do not end this, unless posting may give up. */
 int user_run(struct user_member *m, const struct collsock_post *post, const struct user_run *run,
 	     struct collsock_completion *completion);
 int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *run,

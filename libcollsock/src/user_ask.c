@@ -61,7 +61,7 @@ static int ask_receive(int client)
 	return file;
 }
 
-/* "pid (command) state …", where the command may contain anything, even parentheses */
+/* Read "pid (command) state …", where the command may contain anything, even parentheses. */
 static char ask_process_state(pid_t pid)
 {
 	char path[32], line[LINE_BYTES], *end;

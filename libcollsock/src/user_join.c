@@ -23,7 +23,7 @@ static bool join_is_zero(const u8 *bytes, size_t count)
 	return !count;
 }
 
-/* The fixed part, of which the caller may know more or less; returns its length there. */
+/* Copy the fixed part, of which the caller may know more or less. Returns its length there. */
 static int join_copy_fixed(struct collsock_join *j, const u8 *request, size_t bytes)
 {
 	u32 size;

@@ -17,7 +17,10 @@ static void listener_name(char name[NAME_BYTES], const char *end)
 	snprintf(name, NAME_BYTES, "%d%s", getpid(), end);
 }
 
-/* It listens before it gets its name: else it would look like that of a process that was killed. */
+/*
+ * Listen before the socket gets its name: otherwise it would look like that of a process that was
+ * killed.
+ */
 static bool listener_listen(int listener, int directory)
 {
 	char name[NAME_BYTES], unready[NAME_BYTES];

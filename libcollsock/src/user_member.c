@@ -101,7 +101,7 @@ u64 user_member_begin(struct user_member *m)
 	return m->event.now;
 }
 
-/* A filter of this host did not let it out, or a queue of this host is full. */
+/* Report that a filter of this host refused a packet, or that a queue of this host is full. */
 static void member_report_unsent(struct user_member *m, const struct user_udp_unsent *u)
 {
 	switch (u->error) {
@@ -168,8 +168,9 @@ static void member_leave_group(struct user_member *m)
 }
 
 /*
- * If the program has shut down its descriptor, the rank leaves, as with a socket of the kernel; if
- * the program has closed it, the rank leaves, too, once everything sent is posted.
+ * Post what the program has sent to its descriptor. If the program has shut it down, the rank
+ * leaves, as with a socket of the kernel. If the program has closed it, the rank leaves once
+ * everything sent is posted.
  */
 static void member_read_posts(struct user_member *m)
 {
@@ -302,7 +303,7 @@ static u32 member_self(const struct user_member *m)
 	return m->state == USER_TIMEWAIT ? m->timewait.self : m->group.self;
 }
 
-/* Is its source address that of its source, and is that another host? */
+/* Does the packet come from the address of its source, and is that another host? */
 static bool member_is_from(const struct user_member *m, const struct user_udp_arrival *a,
 			   u32 source)
 {
@@ -425,8 +426,8 @@ static void member_expire(struct user_member *m)
 }
 
 /*
- * Can the post that waits be tried again, as completions were pushed meanwhile? If there will be
- * no more completions it is useless, and a member that is closed leaves.
+ * Can the post that waits be tried again, since completions were pushed meanwhile? If no more
+ * completions follow, trying is useless, but a member that is closed then leaves.
  */
 static bool member_may_post(struct user_member *m)
 {

@@ -72,7 +72,7 @@ int user_pipe_reserve(struct user_pipe *p, size_t bytes)
 
 /* ---- to the program ---- */
 
-/* -EPIPE if the program receives nothing any more. */
+/* Send a completion. Returns -EPIPE if the program receives nothing any more. */
 static int pipe_send(struct user_pipe *p, const struct collsock_completion *c, const void *result)
 {
 	struct iovec parts[] = {
@@ -126,7 +126,10 @@ static ssize_t pipe_peek(struct user_pipe *p)
 	return bytes > 0 ? bytes : -EAGAIN;
 }
 
-/* Another thread of the program may have received it since it was seen. */
+/*
+ * Draw a message of @bytes out. Returns NULL if there is no memory, or if another thread of the
+ * program has received it since it was seen.
+ */
 static struct pipe_message *pipe_draw(struct user_pipe *p, ssize_t bytes)
 {
 	struct pipe_message *m = malloc(sizeof(*m) + bytes);
@@ -144,7 +147,7 @@ static struct pipe_message *pipe_draw(struct user_pipe *p, ssize_t bytes)
 	return NULL;
 }
 
-/* Draw all messages out, which are older than those drawn before. -ENOMEM: perhaps not all */
+/* Draw all messages out; they are older than those drawn before. -ENOMEM: perhaps not all were */
 static int pipe_draw_all(struct user_pipe *p)
 {
 	struct list_head *last = &p->drawn;
@@ -164,7 +167,7 @@ static int pipe_draw_all(struct user_pipe *p)
 	return 0;
 }
 
-/* Returns why not all are in the pair now, or 0. */
+/* Put all drawn messages back into the pair. Returns 0, or why some could not be. */
 static int pipe_put_back(struct user_pipe *p)
 {
 	struct pipe_message *m, *next;
@@ -180,7 +183,9 @@ static int pipe_put_back(struct user_pipe *p)
 	return 0;
 }
 
-/* The program has shut down its end, but calls of the library still receive completions. */
+/*
+ * Keep a completion: the program has shut down its end, but calls of the library still receive it.
+ */
 static int pipe_keep(struct user_pipe *p, const struct collsock_completion *c, const void *result)
 {
 	struct pipe_message *m = malloc(sizeof(*m) + c->bytes);

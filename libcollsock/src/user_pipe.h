@@ -5,7 +5,7 @@
  * of the program are posted, and completions that no call waits for are sent to it.
  *
  * A completion that is in the pair belongs to the first thread that receives it. A call that looks
- * for that of one cookie draws all of them out, and puts the others back.
+ * for the completion of one cookie draws all of them out, and puts the others back.
  */
 #ifndef COLLSOCK_USER_PIPE_H
 #define COLLSOCK_USER_PIPE_H
@@ -72,7 +72,7 @@ struct user_pipe_room {
  */
 int user_pipe_pull(struct user_pipe *pipe, const struct user_pipe_room *room);
 
-/* The same for that of a cookie. -ENOMEM: nothing has changed */
+/* Receive the completion of a cookie, like user_pipe_pull(). -ENOMEM: nothing has changed */
 int user_pipe_find(struct user_pipe *pipe, u64 cookie, const struct user_pipe_room *room);
 
 #endif

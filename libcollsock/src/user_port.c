@@ -60,7 +60,7 @@ static int ports_bind(struct user_ports *p, const struct joining_host *host, uns
 	return p->fd[address] == -EADDRNOTAVAIL || p->fd[address] >= 0 ? 0 : p->fd[address];
 }
 
-/* The same port at all addresses */
+/* Bind sockets to the same port at all addresses. */
 static int ports_bind_all(struct user_ports *p, const struct joining_host *host,
 			  unsigned int port, const struct collsock_options *o)
 {

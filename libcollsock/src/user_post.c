@@ -58,7 +58,7 @@ static int post_read(struct collsock_post *known, const struct collsock_post *po
 	return known->cookie == COLLSOCK_COOKIE_GROUP ? -EINVAL : 0;
 }
 
-/* Bytes that the rank contributes, or a negative errno. */
+/* Make the signature. Returns the bytes that the rank contributes, or a negative errno. */
 static int post_sign(const struct user_member *m, const struct user_call *call,
 		     const struct collsock_post *post, struct coll_signature *sig)
 {
@@ -88,7 +88,7 @@ static int post_share(const struct user_member *m, struct user_slot *slot,
 	return slot->shared ? 0 : -ENOMEM;
 }
 
-/* Folds that the post has left to its caller */
+/* Make the folds that the post has left to its caller. */
 static void post_fold(struct user_member *m)
 {
 	struct coll_fold fold;
@@ -121,7 +121,7 @@ static int post_accept(struct user_member *m, struct user_slot *slot, const stru
 	return 0;
 }
 
-/* A long payload has no room in the slot. */
+/* Post with a copy of the payload. A long payload has no room in the slot. */
 static int post_with_payload(struct user_member *m, struct user_slot *slot,
 			     const struct user_call *call, const struct collsock_post *post,
 			     const struct coll_signature *sig, u32 bytes)
@@ -169,7 +169,7 @@ int user_post(struct user_member *m, const struct user_call *call, struct user_s
 
 /* ---- the program's descriptor ---- */
 
-/* An error that send() would return with a socket of the kernel */
+/* Report an error that send() would return with a socket of the kernel. */
 static int post_report(struct user_member *m, u64 cookie, int error)
 {
 	struct user_slot *slot = user_slots_find_free(&m->slots);

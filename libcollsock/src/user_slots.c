@@ -67,7 +67,7 @@ static u64 slots_completed(const struct user_slots *s)
 	return first - 1;
 }
 
-/* A reader that sees an end sees that it was posted. */
+/* Update the page in such an order that a reader that sees an end sees that it was posted. */
 static void slots_show(struct user_slots *s)
 {
 	__atomic_store_n(&s->page.posted, s->posted, __ATOMIC_RELEASE);

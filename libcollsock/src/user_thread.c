@@ -21,9 +21,9 @@
 #define REST_NS		(100 * NSEC_PER_USEC)
 
 /*
- * After this many waits that each began before that time was over, the thread waits longer once,
- * unless something has been posted (then the timer is set earlier for other reasons): so the timer
- * need not be set for each wait.
+ * After RETURNS waits, each of which began before that time was over, the thread leaves packets to
+ * the program for this longer time, so that the timer need not be set for each wait. Not while a
+ * post is under way, as then the timer is set earlier for other reasons.
  */
 #define LONG_REST_NS	(2 * NSEC_PER_MSEC)
 #define RETURNS		16
@@ -69,7 +69,7 @@ static void thread_kick(void)
 {
 	const u64 one = 1;
 
-	/* If the counter is full it is readable, too. */
+	/* If the counter is full it is readable as well. */
 	if (write(thread.kick, &one, sizeof(one)) < 0)
 		return;
 }
@@ -115,7 +115,7 @@ static u64 thread_due(struct user_member *m)
 	return m->waiters.count || m->alarm.watched ? due : min(due, thread_rests_until(m));
 }
 
-/* COLL_NEVER: not at all. */
+/* Set the timer of a member. COLL_NEVER: it does not expire. */
 static void thread_set_timer(struct user_member *m, u64 at)
 {
 	struct itimerspec end = { .it_value = { 0 } };
@@ -127,8 +127,8 @@ static void thread_set_timer(struct user_member *m, u64 at)
 }
 
 /*
- * A timer that expires too early is left alone, as it is set again then; but before it wakes the
- * thread in vain, again and again, it is set to a later time.
+ * A timer that expires too early is left alone, as it is set again when it expires. But before it
+ * wakes the thread in vain again and again, it is set to a later time.
  */
 void user_thread_mind(struct user_member *m)
 {
@@ -216,7 +216,7 @@ static void thread_answer(int client)
 		close(client);
 }
 
-/* Clients that could not be accepted for lack of descriptors wait until another one asks. */
+/* Clients that could not be accepted for lack of descriptors wait until another client asks. */
 static void thread_answer_all(void)
 {
 	int client;

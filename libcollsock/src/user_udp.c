@@ -14,7 +14,7 @@
 #define ECN_CE		3
 #define BUFFER_BYTES	(4 << 20)	/* as much of it as the host allows */
 
-/* More packets than the buffer holds, though others may send at the same time */
+/* More packets than the buffer holds, even if others send at the same time */
 #define MOST_DISCARDED	(BUFFER_BYTES / 256)
 
 /* Longest sleep: a filter, or the loss of its address, may keep the host from interrupting it. */
@@ -180,7 +180,7 @@ void user_udp_send(struct user_udp *udp, u32 host, const struct collsock_member 
 	p->host = host;
 }
 
-/* Those beyond the room are lost like any other packet, and not reported. */
+/* Note a packet that was not sent. Without room for the note, the packet is lost like any other. */
 static void udp_note_unsent(struct user_udp *udp, u32 host, int error)
 {
 	if (udp->unsent_count < USER_UDP_BATCH)
@@ -260,7 +260,10 @@ static bool udp_is_marked(struct msghdr *m)
 	return false;
 }
 
-/* It interrupts a sleep. One from a stranger is not a packet of a group, and does no harm. */
+/*
+ * Does it interrupt a sleep? An empty packet of a stranger is not a packet of a group, and does no
+ * harm.
+ */
 static bool udp_is_interrupt(const struct user_udp *udp, const struct msghdr *m, u32 bytes)
 {
 	return !bytes && m->msg_namelen == udp->self_bytes &&
@@ -278,7 +281,7 @@ static void udp_take(struct user_udp *udp, u32 index, u32 bytes,
 	};
 	bool interrupt = udp_is_interrupt(udp, m, bytes);
 
-	/* They are results, too. */
+	/* Reset these lengths, which the call has changed. */
 	m->msg_namelen = sizeof(all->from[index]);
 	m->msg_controllen = sizeof(all->control[index]);
 	if (!interrupt)

@@ -116,7 +116,7 @@ int user_wait(struct user_member *m, const struct user_wait *w)
 		user_thread_hand_out(m);
 	if (!w->spin_us || !wait_spin(m, w))
 		err = wait_asleep(m, w);
-	/* Another one of those who wait drives now. */
+	/* Let another waiting thread drive now. */
 	if (--m->waiters.count)
 		pthread_cond_broadcast(&m->waiters.changed);
 	else

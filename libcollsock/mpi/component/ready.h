@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 /*
- * May calls be taken? Not those that Open MPI itself makes in MPI_Init, nor the last ones in
- * MPI_Finalize: functions that need MPI cannot be used then. All ranks are in the same call,
- * so the answer is the same on all of them.
+ * May calls be taken? No call that Open MPI itself makes in MPI_Init may, and none of its last
+ * calls in MPI_Finalize: functions that need MPI cannot be used then. All ranks are in the same
+ * call, so the answer is the same on all of them.
  */
 bool cm_ready(void);
 
