@@ -8,7 +8,6 @@ import ctypes
 import errno
 import gc
 import os
-import pathlib
 import random
 import select
 import signal
@@ -19,41 +18,16 @@ import sys
 import tempfile
 import threading
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE / "selftests"))
-from python_helpers import SECONDS, Exchange, equal, in_threads, refused  # noqa: E402
+from python_user import LIBRARY, OUTPUT, PACKAGE, USUAL, Ranks, main
+import collsock
+from collsock import backend, missing, netlink, user
+from python_helpers import SECONDS, equal, in_threads, refused
 
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-LIBRARY = OUTPUT / "library"
-PACKAGE = TREE / "libcollsock/python"
-USUAL = {name: value for name, value in os.environ.items()
-         if not name.startswith(("COLLSOCK_", "PYTHON"))} | {
-    "COLLSOCK_USER_PORTS": "17800-17899", "LD_LIBRARY_PATH": str(LIBRARY),
-    "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
 HELLO = """
 import collsock
 with collsock.join_env() as group:
     print(group.allreduce(group.rank + 1))
 """
-
-
-class Ranks(list):
-    """The ranks of a group, all in this process. Leaving closes them."""
-
-    def __init__(self, number, **options):
-        exchange = Exchange(number)
-        super().__init__(in_threads(number, lambda rank: collsock.Group.from_exchange(
-            exchange.of(rank), rank, number, **{"backend": "user"} | options)))
-
-    def __enter__(self):
-        for one in self:
-            if isinstance(one, Exception):
-                raise one
-        return self
-
-    def __exit__(self, *_):
-        for group in self:
-            group.close()
 
 
 # ---- how ranks begin ----
@@ -472,10 +446,4 @@ def test_group_that_nobody_refers_to_is_left():
 
 
 if __name__ == "__main__":
-    if os.environ.get("LD_LIBRARY_PATH") != str(LIBRARY):
-        os.execve(sys.executable, [sys.executable, __file__, *sys.argv[1:]], USUAL)
-    sys.path.insert(0, str(PACKAGE))
-    import collsock
-    import tap
-    from collsock import backend, missing, netlink, user
-    sys.exit(tap.run(tap.named(globals())))
+    main(globals())

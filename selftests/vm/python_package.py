@@ -369,7 +369,7 @@ def closing_ends_what_other_threads_wait_for():
         thread = threading.Thread(target=lambda: got.append(refused(
             "a barrier", OSError, "the group is closed", ranks[0].barrier)))
         thread.start()
-        eventually("a thread that reads", lambda: ranks[0]._reader.reading, True)
+        eventually("a thread that reads", lambda: bool(ranks[0]._reader.reading), True)
         ranks[0].close()
         thread.join()
         equal("errno", errno_name(got[0].errno), "EBADF")
@@ -431,7 +431,7 @@ def a_group_works_in_a_child_that_forks_while_threads_wait():
     with Ranks([1, 2], keep_in_child=True) as ranks:
         thread = threading.Thread(target=ranks[0].barrier)
         thread.start()
-        eventually("a thread that reads", lambda: ranks[0]._reader.reading, True)
+        eventually("a thread that reads", lambda: bool(ranks[0]._reader.reading), True)
         pid = os.fork()
         if not pid:
             ranks[1].barrier(20)

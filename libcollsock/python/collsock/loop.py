@@ -66,7 +66,7 @@ class Loops:
         """Wait until it has ended."""
         with self.watched() as loop:
             ended = asyncio.Event()
-            with self.reader.changed:
+            with self.reader.lock:
                 operation.when_ended(lambda: wake(loop, ended))
             self.reader.look()
             await ended.wait()

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import errno
 import socket
-import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import children, error, layout, missing, user
 from .operation import Operation, deadline_after
-from .reader import Reader, left_of
+from .reader import Reader
 
 if TYPE_CHECKING:
     from .loop import Loops
 
 G = TypeVar("G", bound="Member")
 T = TypeVar("T")
+
+
+def is_of_a_handler(raised: OSError) -> bool:
+    """Has a signal handler raised what the caller has caught, and no call that it made itself?
+    Then it has come by a function of Python."""
+    return bool(raised.__traceback__ and raised.__traceback__.tb_next)
 
 
 class Member:
@@ -34,7 +39,6 @@ class Member:
         self._sock = sock
         self._reader = Reader(sock)
         self._loops: Loops | None = None
-        self._order = threading.Lock()
         self._cookie = 0
         children.add(self, keep_in_child and not isinstance(sock, user.Socket))
 
@@ -71,7 +75,6 @@ class Member:
 
     def after_fork_in_child(self, keep: bool) -> None:
         """In a child, where no other thread and no event loop goes on."""
-        self._order = threading.Lock()
         self._loops = None
         self._reader.reset()
         if not keep:
@@ -93,11 +96,13 @@ class Member:
         operation.cookie = self._cookie
         self._reader.add(operation)
         try:
-            with self._reader.changed:
+            with self._reader.lock:
                 if self.closed:
                     raise error.closed()
                 self._sock.send(operation.request(), socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
         except OSError as failed:
+            if is_of_a_handler(failed):
+                raise
             self._reader.remove(operation)
             operation.cookie = 0
             if failed.errno in (errno.EAGAIN, errno.ENOBUFS):
@@ -110,7 +115,7 @@ class Member:
         in_user_space = isinstance(self._sock, user.Socket)
         if failed.errno != errno.EPIPE:
             return error.explained(failed, in_user_space)
-        with self._reader.changed:
+        with self._reader.lock:
             if self.closed:
                 return error.closed()
             known = layout.self_of(self._sock)
@@ -127,13 +132,16 @@ class Member:
         """The same; CollectiveTimeout if the time is over."""
         if self._loops and self._loops.queued:
             raise RuntimeError("operations that an event loop awaits wait for room, and come first")
-        left = left_of(deadline)
-        if not self._order.acquire(timeout=-1 if left is None else left):
-            raise self._timeout(operation)
+        thread = object()
         try:
-            posted = self._post_in_turn(operation, deadline)
+            posted = self._reader.take_turn(thread, deadline) and \
+                self._post_in_turn(operation, deadline)
         finally:
-            self._order.release()
+            try:
+                self._reader.leave(thread)
+            except BaseException:
+                self._reader.leave(thread)
+                raise
         if not posted:
             raise self._timeout(operation)
 
@@ -164,7 +172,7 @@ class Member:
     def _in_loops(self) -> Loops:
         """What event loops wait for. Programs without one do not load asyncio."""
         from .loop import Loops  # pylint: disable=import-outside-toplevel
-        with self._reader.changed:
+        with self._reader.lock:
             if not self._loops:
                 self._loops = Loops(self._reader)
             return self._loops
@@ -178,14 +186,10 @@ class Member:
         return await operation
 
     def _post_in_loop(self, operation: Operation[Any]) -> int:
-        """Post without waiting; another thread that posts does not hold the lock for long, unless
-        it waits for room."""
-        if not self._order.acquire(blocking=False):
-            return errno.EAGAIN
-        try:
-            return self._try_to_post(operation)
-        finally:
-            self._order.release()
+        """Post without waiting; another thread that posts does so first, and does not take long,
+        unless it waits for room."""
+        with self._reader.lock:
+            return errno.EAGAIN if self._reader.posting else self._try_to_post(operation)
 
     # ---- waiting; for operations ----
 
@@ -211,7 +215,7 @@ class Member:
             await self._in_loops().wait_for(operation)
 
     def _check_posted(self, operation: Operation[Any]) -> None:
-        with self._reader.changed:
+        with self._reader.lock:
             if operation.cookie not in self._reader.pending and not operation.ended:
                 raise error.closed()
 

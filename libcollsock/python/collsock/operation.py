@@ -68,16 +68,32 @@ class Operation(Generic[T]):
                                 self.count, 0, self.cookie) + self.payload
 
     def end(self, result: bytes | None, error: BaseException | None) -> None:
-        """It has ended, well or not; the group's lock is held."""
-        try:
-            self._value = None if result is None else self._decode(result)
-        except Exception as failed:  # pylint: disable=broad-except
-            error = failed  # a buffer that was released meanwhile
-        self._error, self.ended, self.payload = error, True, b""
+        """It has ended, well or not; the group's lock is held. A call that a signal handler has
+        interrupted is made again."""
+        if not self.ended:
+            failed = self._take(result)
+            self._error = failed or error
+            self.ended = True
+        self.payload = b""
         self._decode = lambda result: None  # it may hold the program's buffer
-        for callback in self._callbacks:
-            callback()
-        self._callbacks.clear()
+        while self._callbacks:
+            self._callbacks[-1]()
+            self._callbacks.pop()
+
+    def _take(self, result: bytes | None) -> Exception | None:
+        """Make the value of a result; returns why there is none, such as a buffer that was released
+        meanwhile. What is raised once only is a signal handler's."""
+        if result is None:
+            return None
+        try:
+            self._value = self._decode(result)
+        except Exception as interruption:  # pylint: disable=broad-except
+            try:
+                self._value = self._decode(result)
+            except Exception as failed:  # pylint: disable=broad-except
+                return failed
+            raise interruption
+        return None
 
     def when_ended(self, callback: Callable[[], None]) -> None:
         """Call this when it ends, or now; the group's lock is held."""

@@ -3,12 +3,18 @@
 
 A completion is received by whichever thread reads, and is often that of another. So one thread at
 a time reads, the others sleep until something has changed, and one of them is the next to read.
+
+A signal handler may raise an exception (KeyboardInterrupt) after each call of a function. Nothing
+is lost by that, as all that changes the state can be done again, and is: a completion is looked at
+first, and leaves the socket when its operation has ended. Locks are taken by `with` alone, of locks
+that are no class of Python: the interpreter runs no handler before it is inside.
 """
 from __future__ import annotations
 
 import errno
 import math
 import os
+import queue
 import select
 import socket
 import threading
@@ -34,64 +40,77 @@ def milliseconds(seconds: float | None) -> int | None:
 class Reader:
     """The socket's completions.
 
-    changed: lock of the fields below, and what threads sleep on that do not read
+    lock: of the fields below
+    bells: of threads that sleep until something has changed
     pending: operations that have not ended, by cookie
-    reading: a thread polls in order to receive
-    polling: how many threads poll, that one included
+    posting: threads that post, in their order; it is the first one's turn
+    reading: the thread that polls in order to receive, if there is one
+    polling: threads that poll, that one included
     closed: the last of these closes the socket, whose number else another file might get
-    received: how many completions there were, the end counted
+    received: how many completions there were at least, the end counted
     failed: the failure of the group, once it is known
+
+    A thread is an object() of each of its calls.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self.changed = threading.Condition()
         self.pending: dict[int, Operation[object]] = {}
-        self.reading = False
-        self.polling = 0
         self.closed = False
         self.received = 0
         self.failed: error.CollectiveError | None = None
         self.buffer = bytearray(4096)
+        self.reset()
+
+    def reset(self) -> None:
+        """No thread has a lock or waits; in a child, none is left that had, or did."""
+        self.lock = threading.RLock()
+        self.bells: list[queue.SimpleQueue[None]] = []
+        self.posting: list[object] = []
+        self.reading: object | None = None
+        self.polling: set[object] = set()
 
     # ---- operations ----
 
     def add(self, operation: Operation[object]) -> None:
         """It is about to be posted."""
         need = layout.COMPLETION.size + operation.result_bytes
-        with self.changed:
+        with self.lock:
             self.pending[operation.cookie] = operation
             if need > len(self.buffer):
                 self.buffer = bytearray(need)
 
     def remove(self, operation: Operation[object]) -> None:
         """It could not be posted."""
-        with self.changed:
+        with self.lock:
             self.pending.pop(operation.cookie, None)
 
     def end_all(self, reason: OSError) -> None:
         """No completion will come any more."""
-        with self.changed:
+        with self.lock:
+            self.received += 1
             for operation in list(self.pending.values()):
                 operation.end(None, reason)
             self.pending.clear()
-            self.received += 1
-            self.changed.notify_all()
+            self.wake()
 
     def close(self, reason: OSError) -> None:
         """Close the socket, and end what threads wait for."""
-        with self.changed:
+        try:
+            self.close_again(reason)
+        except BaseException:
+            self.close_again(reason)
+            raise
+
+    def close_again(self, reason: OSError) -> None:
+        """The same, or what an interrupted call has left of it."""
+        with self.lock:
             self.closed = True
             self.end_all(reason)
-            if self.polling:
-                self.sock.shutdown(socket.SHUT_RDWR)  # wakes them
-            else:
+            if not self.polling:
                 self.sock.close()
-
-    def reset(self) -> None:
-        """In a child, no other thread is left to release a lock."""
-        self.changed = threading.Condition()
-        self.reading, self.polling = False, 0
+            elif self.sock.fileno() >= 0:
+                self.sock.shutdown(socket.SHUT_RDWR)  # wakes them
 
     # ---- receiving; the lock is held ----
 
@@ -100,25 +119,27 @@ class Reader:
         if self.closed:
             return False
         try:
-            received = self.sock.recv_into(self.buffer, 0, socket.MSG_DONTWAIT)
+            received = self.sock.recv_into(self.buffer, 0, socket.MSG_DONTWAIT | socket.MSG_PEEK)
         except BlockingIOError:
             return False
         if received:
             self.take()
+            self.sock.recv_into(self.buffer, 0, socket.MSG_DONTWAIT)
         else:
             self.end_all(self.failed or BrokenPipeError(
                 errno.EPIPE, "the group has failed, or this rank has left it"))
         return received > 0
 
     def take(self) -> None:
-        """The completion in the buffer ends its operation."""
+        """The completion in the buffer ends its operation. It may have done so before, in part."""
         size, number, rank, count, cookie, _, _ = layout.COMPLETION.unpack_from(self.buffer)
         self.received += 1
         failed = self.failure(number, rank, cookie) if number else None
-        operation = self.pending.pop(cookie, None)
+        operation = self.pending.get(cookie)
         if operation:
             result = bytes(memoryview(self.buffer)[size:size + count])
             operation.end(None if failed else result, failed)
+            self.pending.pop(cookie, None)
 
     def failure(self, number: int, rank: int, cookie: int) -> OSError:
         """Why an operation has failed: as its group has, or as the post was refused, which in user
@@ -130,55 +151,103 @@ class Reader:
         self.failed = self.failed or failed
         return failed
 
-    def poll(self, left: float | None, events: int) -> None:
-        """Sleep without the lock until the socket is ready."""
-        if self.closed:
-            return
-        poller = select.poll()
-        poller.register(self.sock, events)
-        self.polling += 1
-        self.changed.release()
+    # ---- sleeping; the lock is not held ----
+
+    def wake(self) -> None:
+        """Something has changed for threads that sleep."""
+        with self.lock:
+            while self.bells:
+                self.bells[-1].put(None)
+                self.bells.pop()
+
+    def sleep(self, until: Callable[[], bool], deadline: float | None) -> bool:
+        """Sleep until it is so. False if the time is over before."""
+        bell: queue.SimpleQueue[None] = queue.SimpleQueue()
         try:
+            while True:
+                with self.lock:
+                    if until():
+                        return True
+                    self.bells.append(bell)
+                left = left_of(deadline)
+                try:
+                    bell.get(timeout=left)
+                except queue.Empty:
+                    return until()
+        finally:
+            with self.lock:
+                if bell in self.bells:  # nobody has rung it, and the next one to ring forgets it
+                    self.bells.remove(bell)
+
+    def poll(self, left: float | None, events: int) -> None:
+        """Sleep until the socket is ready; as the thread that reads, if there is none."""
+        mine, poller = object(), select.poll()
+        try:
+            with self.lock:
+                if self.closed:
+                    return
+                poller.register(self.sock, events)
+                self.polling.add(mine)
+                if not self.reading:
+                    self.reading = mine
             poller.poll(milliseconds(left))
         finally:
-            self.changed.acquire()
-            self.polling -= 1
+            try:
+                self.leave(mine)
+            except BaseException:
+                self.leave(mine)
+                raise
+
+    def leave(self, thread: object) -> None:
+        """It does not poll, or post, any more; it may have been interrupted when it began."""
+        with self.lock:
+            if thread in self.posting:
+                self.posting.remove(thread)
+            if self.reading is thread:
+                self.reading = None
+            self.polling.discard(thread)
             if self.closed and not self.polling:
                 self.sock.close()
+            self.wake()
 
-    def read(self, left: float | None, events: int) -> None:
-        """Be the thread that reads, until something has happened."""
-        self.reading = True
+    def receive_until(self, wanted: Callable[[], bool]) -> bool:
+        """Receive what is there until it is so, without waiting. Is it so?"""
         try:
-            self.poll(left, events)
+            with self.lock:
+                while not wanted() and self.receive():
+                    pass
+                return wanted()
         finally:
-            self.reading = False
-            self.changed.notify_all()
-        self.receive()
+            try:
+                self.wake()
+            except BaseException:
+                self.wake()
+                raise
 
     # ---- for threads and event loops ----
 
     def look(self) -> None:
         """Receive what is there, without waiting; another thread that reads does so itself."""
-        with self.changed:
-            while not self.reading and self.receive():
-                self.changed.notify_all()
+        self.receive_until(lambda: self.reading is not None)
+
+    def take_turn(self, thread: object, deadline: float | None) -> bool:
+        """Wait until it may post, until it leaves. False if the time is over."""
+        with self.lock:
+            self.posting.append(thread)
+        return self.sleep(lambda: self.posting[0] is thread, deadline)
 
     def wait(self, wanted: Callable[[], bool], deadline: float | None) -> bool:
         """Wait until it is so. False if the time is over before."""
-        with self.changed:
-            while not wanted():
-                left = left_of(deadline)
-                if self.reading:
-                    if not self.changed.wait(left):
-                        return wanted()
-                else:
-                    self.read(left, select.POLLIN)
-                    while not wanted() and self.receive():
-                        self.changed.notify_all()
-                    if left == 0 and not wanted():
-                        return False
-            return True
+        while not wanted():
+            left = left_of(deadline)
+            if self.reading:
+                if not self.sleep(lambda: wanted() or not self.reading, deadline):
+                    return False
+            else:
+                self.poll(left, select.POLLIN)
+                if not self.receive_until(wanted) and left == 0:
+                    return False
+        return True
 
     def wait_for_completion(self, before: int, deadline: float | None) -> bool:
         """Wait until more than that many were received: all completion slots were in use. The
@@ -187,10 +256,10 @@ class Reader:
 
     def wait_for_window(self, deadline: float | None) -> bool:
         """Wait until there may be room in the window. False if the time is over."""
-        left = left_of(deadline)
-        with self.changed:
-            if self.reading:  # completion slots are free, and nobody else posts
-                self.poll(left, select.POLLOUT)
-            else:
-                self.read(left, select.POLLIN | select.POLLOUT)
+        left, received = left_of(deadline), self.received
+        if self.reading:  # completion slots are free, and nobody else posts
+            self.poll(left, select.POLLOUT)
+        else:
+            self.poll(left, select.POLLIN | select.POLLOUT)
+            self.receive_until(lambda: self.received != received)
         return left != 0

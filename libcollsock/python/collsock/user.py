@@ -86,10 +86,13 @@ class Socket(socket.socket):
 
     def close(self) -> None:
         """Leave the group. The library closes the descriptor; in a forked child it has done so."""
+        leave = library().collsock_close
         handle, self._handle = self._handle, None
         if handle:
-            self.detach()
-            library().collsock_close(handle)
+            try:
+                self.detach()
+            finally:
+                leave(handle)
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
