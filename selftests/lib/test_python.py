@@ -25,6 +25,7 @@ import tap  # noqa: E402
 from collsock import (  # noqa: E402
     addresses, backend, elements, launch, launcher, layout, lists, meeting, missing, record,
     request)
+from collsock.ports import Ports  # noqa: E402
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 from python_helpers import equal, refused  # noqa: E402
 
@@ -391,7 +392,7 @@ def told(rank, ranks=2, **fields):
 
 def test_records_arrive_as_they_were_sent():
     sent = record.Record(1, 3, 0, 2**63, 2**64 - 1, bytes(range(16)), bytes(32), 7608,
-                         record.own(1, 3, 0).addresses)
+                         record.own(1, 3)[0].addresses)
     equal(record.parse(sent.pack(), 1, 3), sent)
     equal(len(sent.pack()), record.BYTES)
 
@@ -420,21 +421,56 @@ def test_rank_that_cannot_join_is_named():
     equal((error.errno, error.failed_rank), (errno.EAFNOSUPPORT, 1))
 
 
+def test_what_prevents_a_rank_is_told_in_its_own_words():
+    """Others know the number only."""
+    def says(words, rank, failed, **settings):
+        def exchange(_):
+            mine = record.Record(1, 2, failed.errno) if failed else record.own(1, 2, None, ports)[0]
+            return [told(0), mine.pack()]
+        os.environ.update(settings)
+        ports = Ports()
+        try:
+            error = refused(collsock.CollectiveError, words, meeting.tell, exchange, rank, 2,
+                            failed if rank else None, ports if rank else None)
+            equal(error.failed_rank, 1)
+        finally:
+            for name in settings:
+                del os.environ[name]
+
+    wrong = OSError(errno.EINVAL, "COLLSOCK_BACKEND is 'bogus', not kernel, user or auto")
+    says("rank 1 cannot join: COLLSOCK_BACKEND is 'bogus'", 1, wrong)
+    says("rank 1 cannot join: COLLSOCK_BACKEND or COLLSOCK_USER_PORTS is wrong", 0, wrong)
+    says("rank 1 cannot join: no port is free there", 0, OSError(errno.EADDRINUSE, ""))
+    says("rank 1 cannot join: COLLSOCK_USER_PORTS is 'foo'", 1, None, COLLSOCK_USER_PORTS="foo")
+
+
+def test_outcome_of_a_rank_in_user_space_has_its_advice():
+    outcomes = [meeting.OUTCOME.pack(record.VERSION, number) for number in (0, errno.EMSGSIZE)]
+    for port, there in (7608, True), (0, False):
+        records = [record.Record(rank, 2, port=port) for rank in range(2)]
+        error = refused(collsock.CollectiveError, "rank 1 cannot join: too large",
+                        meeting.tell_outcome, lambda mine: outcomes, 0, records, None)
+        equal("wmem_max" in str(error), there, error)
+    refused(collsock.CollectiveError, "rank 1 cannot join: as it says", meeting.tell_outcome,
+            lambda mine: [outcomes[0], mine], 1, records, OSError(errno.EINVAL, "as it says"))
+
+
 def test_nonce_of_a_group_is_new_if_any_record_is():
     former = [told(0, key=bytes(range(16))), told(1)]
 
     def tell(change):
-        return meeting.tell(lambda mine: [former[0], change(mine)], 1, 2, 0)
+        return meeting.tell(lambda mine: [former[0], change(mine)], 1, 2)
 
     equal(len({tell(bytes).nonce for _ in range(3)}), 3)
-    equal(tell(bytes).error, 0)
-    equal(tell(lambda mine: former[1]).error, errno.EBADMSG, "its own record is another")
+    equal(tell(bytes).failed, None)
+    equal(tell(lambda mine: former[1]).failed.errno, errno.EBADMSG, "its own record is another")
 
 
 def test_rank_believes_its_own_failure_whatever_the_exchange_says():
     fine = meeting.OUTCOME.pack(record.VERSION, 0)
     error = refused(collsock.CollectiveError, "rank 1 did not get back what it gave",
-                    meeting.tell_outcome, lambda mine: [fine, fine], 1, 2, errno.ENOMEM)
+                    meeting.tell_outcome, lambda mine: [fine, fine], 1, [None, None],
+                    OSError(errno.ENOMEM, "no memory"))
     equal((error.errno, error.failed_rank), (errno.EBADMSG, 1))
 
 

@@ -283,6 +283,9 @@ def test_ranks_say_that_ports_are_all_taken():
         os.environ["COLLSOCK_USER_PORTS"] = USUAL["COLLSOCK_USER_PORTS"]
     equal([error.errno for error in got], [errno.EADDRINUSE] * 3)
     equal(len({error.failed_rank for error in got}), 1, "all name one rank")
+    for rank, error in enumerate(got):
+        words = "among COLLSOCK_USER_PORTS, 179" if rank == error.failed_rank else "there among"
+        assert f"no port is free {words}" in str(error), error
 
 
 # ---- what a group does ----
@@ -304,6 +307,31 @@ def test_post_that_is_refused_does_not_fail_the_group():
         equal((error.errno, isinstance(error, collsock.CollectiveError)), (errno.EMSGSIZE, False))
         equal(ranks[0].failure(), None)
         equal(in_threads(2, lambda at: ranks[at].allreduce(1)), [2, 2])
+
+
+def test_post_of_what_does_not_exist_is_refused():
+    with Ranks(1) as ranks:
+        error = refused(OSError, "does not have this operator", ranks[0].allreduce, 1.0,
+                        collsock.BITWISE_AND)
+        equal((error.errno, ranks[0].failure()), (errno.EINVAL, None))
+        equal(ranks[0].allreduce(3, collsock.BITWISE_AND), 3)
+
+
+def test_ranks_with_another_type_are_told_of_types():
+    with Ranks(2) as ranks:
+        for error in in_threads(2, lambda at: ranks[at].allreduce([at, 1] if at else [0.5, 1])):
+            assert "int where this rank has float, or the reverse" in str(error), error
+
+
+def test_buffers_of_bool_stay_such():
+    with Ranks(1) as ranks:
+        data = memoryview(bytearray([1, 0])).cast("?")
+        for operator in collsock.SUM, collsock.PRODUCT:
+            for function in ranks[0].allreduce, ranks[0].reduce_scatter_block:
+                refused(TypeError, "use LOGICAL_OR, LOGICAL_AND", function, data, op=operator)
+        equal(ranks[0].allreduce(data, collsock.LOGICAL_OR).tolist(), [True, False])
+        equal(ranks[0].allgather(data)[0].tolist(), [True, False])
+        equal(ranks[0].allreduce([True, True]), [1, 1])
 
 
 def test_time_out_leaves_the_operation_posted_and_names_who_is_missing():

@@ -58,12 +58,12 @@ def open_socket(backend: str) -> socket.socket:
     raise error.explained(refused)
 
 
-def open_or_why(backend: str) -> tuple[socket.socket | None, int]:
-    """The same, or the errno: other ranks are to be told."""
+def open_or_why(backend: str) -> tuple[socket.socket | None, OSError | None]:
+    """The same, or why not: other ranks are to be told."""
     try:
-        return open_socket(backend), 0
+        return open_socket(backend), None
     except OSError as failed:
-        return None, failed.errno or errno.EIO
+        return None, failed
 
 
 def join(sock: socket.socket, asked: bytes, udp: int = -1) -> socket.socket:

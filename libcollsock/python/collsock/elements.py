@@ -19,9 +19,10 @@ from .lists import Operator, Type
 
 SIGNED = {1: Type.INT8, 2: Type.INT16, 4: Type.INT32, 8: Type.INT64}
 UNSIGNED = {1: Type.UINT8, 2: Type.UINT16, 4: Type.UINT32, 8: Type.UINT64}
+BOOL = "?"
 HALF = "e"  # a float16, which memoryview.cast() does not know
 FLOATS = {2: Type.FLOAT16, 4: Type.FLOAT, 8: Type.DOUBLE}
-OF_FORMAT = {**dict.fromkeys("bhilqn", SIGNED), **dict.fromkeys("BHILQN?c", UNSIGNED),
+OF_FORMAT = {**dict.fromkeys("bhilqn", SIGNED), **dict.fromkeys("BHILQNc" + BOOL, UNSIGNED),
              **dict.fromkeys(HALF + "fd", FLOATS)}
 # Of the types that values of Python have
 LETTERS = {Type.INT64: "q", Type.DOUBLE: "d", Type.INT64_INT: "qi", Type.DOUBLE_INT: "di"}
@@ -189,6 +190,9 @@ def buffer_elements(data: Any, op: Operator) -> Elements:
     """The elements of a buffer; those of bytes are bytes unless they are reduced."""
     view, content = memoryview(data), plain_bytes(data)
     kind, code = type_of_format(view.format, view.itemsize)
+    if code == BOOL and op in (Operator.SUM, Operator.PRODUCT):
+        raise TypeError("a buffer of bool has no sum or product: use LOGICAL_OR, LOGICAL_AND or "
+                        "another operator, or view it as uint8")
     if isinstance(data, (bytes, bytearray)) and op == Operator.NOP:
         kind = Type.BYTE
     check_count(content.nbytes)

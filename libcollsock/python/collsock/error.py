@@ -53,16 +53,17 @@ BLAME = {
     errno.ETIMEDOUT: "does not answer: check that it runs, that UDP port 7607 (in user space "
                      "COLLSOCK_USER_PORTS) is open, and that id, nonce, key and hosts are equal on "
                      "all ranks",
-    errno.EPROTO: "posted a different operation, joined with a different description, or has "
-                  "another version of the module: run the same program everywhere",
+    errno.EPROTO: "posted a different operation, or data of another type (int where this rank "
+                  "has float, or the reverse) or length, joined with a different description, or "
+                  "has another version of the module: run the same program everywhere",
     errno.EPERM: "is on a host whose own filters refuse its packets: see there nft list ruleset",
     errno.ECANCELED: "is on the host where the group was ended with collsock end",
 }
 
 # Of opening, joining and posting
 ADVICE = {
-    errno.EINVAL: "there is no such group: its size, limits, or the algorithms of its operations (see "
-                  "JOIN in uapi.md, and reductions.md)",
+    errno.EINVAL: "there is no such group: its size, limits, or the algorithms of its operations "
+                  "(see JOIN in uapi.md, and reductions.md)",
     errno.EAFNOSUPPORT: "no collsock in this kernel: load the module (modprobe collsock), or "
                         "install libcollsock, which needs none",
     errno.EACCES: "give a key, or allow groups without one (collsock set require_keys 0); "
@@ -102,11 +103,23 @@ ADVICE_IN_USER_SPACE = {
                     "latter is twice net.core.wmem_max at most",
 }
 
+# The same of a post
+ADVICE_FOR_A_POST = {
+    errno.EINVAL: "there is no such operation: the type of the data does not have this operator "
+                  "(logical and bitwise ones need integers, see Types and operators in uapi.md)",
+}
 
-def explained(error: OSError, in_user_space: bool = False) -> OSError:
+
+def advice_for(number: int, in_user_space: bool = False, posting: bool = False) -> str | None:
+    """What to do, as far as that is known."""
+    return (posting and ADVICE_FOR_A_POST.get(number)) or \
+        (in_user_space and ADVICE_IN_USER_SPACE.get(number)) or ADVICE.get(number)
+
+
+def explained(error: OSError, in_user_space: bool = False, posting: bool = False) -> OSError:
     """The error of a call, with what to do."""
     number = error.errno or 0
-    advice = (in_user_space and ADVICE_IN_USER_SPACE.get(number)) or ADVICE.get(number)
+    advice = advice_for(number, in_user_space, posting)
     text = f"{os.strerror(number)}: {advice}" if advice else os.strerror(number)
     return OSError(number, text)
 

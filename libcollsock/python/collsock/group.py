@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from . import backend as backends
-from . import launch, launcher, meeting, plan, record, request, user
+from . import launch, launcher, meeting, plan, request, user
 from .lists import Kind, Operator, Type
 from .member import Member
 from .operation import Operation
@@ -92,25 +92,25 @@ class Group(Member):
         """
         request.check_limits(limits)
         request.algorithm_of_each(algorithm)
-        sock, number = backends.open_or_why(backend)
+        sock, failed = backends.open_or_why(backend)
         with Ports() as ports:
             try:
                 in_user_space = isinstance(sock, user.Socket)
-                told = meeting.tell(exchange, rank, ranks, number,
+                told = meeting.tell(exchange, rank, ranks, failed,
                                     ports if in_user_space else None)
-                if sock is None:
-                    raise record.cannot_join(rank, number)
+                if sock is None:  # though the exchange does not say so
+                    raise failed or told.failed or OSError(errno.EIO, "no socket")
                 hosts = meeting.hosts_of(told.records)
-                first, number = told.records[0], told.error
+                first, failed = told.records[0], told.failed
                 asked = request.join_request(hosts, rank, first.id, told.nonce, first.key, limits,
                                              multicast, algorithm)
                 try:
-                    if not number:
+                    if not failed:
                         backends.join(sock, asked,
                                       ports.take(hosts[rank]) if in_user_space else -1)
-                except OSError as failed:
-                    number = failed.errno or errno.EIO
-                meeting.tell_outcome(exchange, rank, ranks, number)
+                except OSError as refused:
+                    failed = refused
+                meeting.tell_outcome(exchange, rank, told.records, failed)
                 return cls(sock, keep_in_child)
             except BaseException:
                 if sock is not None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from . import record
 from .addresses import Address, Reach
-from .error import CollectiveError
+from .error import CollectiveError, advice_for
 from .ports import Ports
 from .record import Record
 from .request import Host
@@ -23,29 +23,32 @@ OUTCOME = struct.Struct("=II")
 class Told(NamedTuple):
     """The records of all ranks, and the nonce that follows from them.
 
-    error: EBADMSG if this rank's is not what it gave to the exchange: all may be of a former run
+    failed: EBADMSG if this rank's is not what it gave to the exchange: all may be of a former run
     """
 
     records: list[Record]
     nonce: int
-    error: int
+    failed: OSError | None
 
 
-def tell(exchange: Exchange, rank: int, ranks: int, error: int,
+def tell(exchange: Exchange, rank: int, ranks: int, failed: OSError | None = None,
          ports: Ports | None = None) -> Told:
-    """What all ranks tell. error: 0, or why this one cannot join. ports: in user space"""
+    """What all ranks tell. failed: why this one cannot join. ports: in user space"""
     if not 0 <= rank < ranks:
         raise ValueError(f"rank is {rank}, not 0 to {ranks - 1}")
-    mine = record.own(rank, ranks, error, ports).pack()
+    own, failed = record.own(rank, ranks, failed, ports)
+    mine = own.pack()
     answers = exchange(mine)
-    records = record.check(answers, ranks)
+    records = record.check(answers, ranks, rank, failed)
     return Told(records, record.nonce(records[0].key, answers),
-                errno.EBADMSG if answers[rank] != mine else 0)
+                record.cannot_join(rank, errno.EBADMSG) if answers[rank] != mine else None)
 
 
-def tell_outcome(exchange: Exchange, rank: int, ranks: int, error: int) -> None:
-    """Has any rank failed to join? Then the group can do nothing, and all ranks say which."""
-    mine = OUTCOME.pack(record.VERSION, error)
+def tell_outcome(exchange: Exchange, rank: int, records: Sequence[Record],
+                 failed: OSError | None) -> None:
+    """Has any rank failed to join? Then the group can do nothing, and all ranks say which. failed:
+    why this one has"""
+    ranks, mine = len(records), OUTCOME.pack(record.VERSION, record.number_of(failed))
     answers = exchange(mine)
     if len(answers) != ranks:
         raise CollectiveError(errno.EPROTO, f"the exchange gave {len(answers)} outcomes, not "
@@ -55,8 +58,11 @@ def tell_outcome(exchange: Exchange, rank: int, ranks: int, error: int) -> None:
     for other, answer in enumerate(answers):
         if len(answer) != OUTCOME.size or OUTCOME.unpack(answer)[0] != record.VERSION:
             raise record.strange(other, "sent what no rank sends")
-        if OUTCOME.unpack(answer)[1]:
-            raise record.cannot_join(other, OUTCOME.unpack(answer)[1])
+        error = OUTCOME.unpack(answer)[1]
+        if error and other == rank and failed and error != errno.EBADMSG:
+            raise record.this_cannot_join(rank, failed)
+        if error:
+            raise record.cannot_join(other, error, advice_for(error, records[other].port > 0))
 
 
 def hosts_of(records: Sequence[Record]) -> list[Host]:

@@ -114,14 +114,14 @@ class Member:
         """Why posting is impossible: where the group has failed, its failure."""
         in_user_space = isinstance(self._sock, user.Socket)
         if failed.errno != errno.EPIPE:
-            return error.explained(failed, in_user_space)
+            return error.explained(failed, in_user_space, posting=True)
         with self._reader.lock:
             if self.closed:
                 return error.closed()
             known = layout.self_of(self._sock)
         if known.error:
             return error.failure(known.error, known.failed_rank)
-        return error.explained(failed, in_user_space)
+        return error.explained(failed, in_user_space, posting=True)
 
     def _post(self, operation: Operation[T], timeout: float | None) -> Operation[T]:
         """Post, and wait for room if there is none."""

@@ -146,7 +146,7 @@ class Reader:
         space a completion says."""
         if rank == layout.NO_RANK and cookie != layout.COOKIE_GROUP and \
                 isinstance(self.sock, user.Socket) and not layout.self_of(self.sock).error:
-            return error.explained(OSError(number, os.strerror(number)), True)
+            return error.explained(OSError(number, os.strerror(number)), True, posting=True)
         failed = error.failure(number, rank)
         self.failed = self.failed or failed
         return failed

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from . import addresses
 from .addresses import Address, Reach
-from .error import ADVICE, CollectiveError
+from .error import CollectiveError, advice_for
 from .layout import KEY_BYTES
 from .ports import Ports
 
@@ -29,6 +29,13 @@ ONE = struct.Struct("=HBB16s")
 MOST_ADDRESSES = 8
 MOST_ERROR = 4095
 MOST_PORT = 0xffff
+
+# Why a rank cannot join that has not tried yet
+PREPARING = {
+    errno.EINVAL: "COLLSOCK_BACKEND or COLLSOCK_USER_PORTS is wrong there, as its own error says",
+    errno.EADDRINUSE: "no port is free there among COLLSOCK_USER_PORTS, as its own error says",
+    errno.EADDRNOTAVAIL: "its host has no address that can be used: see ip address there",
+}
 
 
 class Record(NamedTuple):
@@ -58,20 +65,27 @@ class Record(NamedTuple):
         return (head + b"".join(tail)).ljust(BYTES, b"\0")
 
 
-def own(rank: int, ranks: int, error: int, ports: Ports | None = None) -> Record:
-    """The record of this rank; rank 0 draws id and key. ports: takes one, in user space."""
+def number_of(failed: OSError | None) -> int:
+    """What other ranks are told; 0: nothing has failed."""
+    return (failed.errno or errno.EIO) if failed else 0
+
+
+def own(rank: int, ranks: int, failed: OSError | None = None,
+        ports: Ports | None = None) -> tuple[Record, OSError | None]:
+    """The record of this rank, and why it cannot join; rank 0 draws id and key. failed: why it
+    cannot, before. ports: takes one, in user space."""
     host, found = bytes(32), []
     try:
         host, found = addresses.identity(), addresses.addresses()[:MOST_ADDRESSES]
         if ports:
             found = ports.reserve(found)
-    except OSError as failed:
-        error = error or failed.errno or errno.EIO
+    except OSError as another:
+        failed = failed or another
     if not found:
-        error = error or errno.EADDRNOTAVAIL
-    mine = Record(rank, ranks, error, fresh=drawn(), host=host, port=ports.port if ports else 0,
-                  addresses=found)
-    return mine if rank else mine._replace(id=drawn(), key=os.urandom(KEY_BYTES))
+        failed = failed or OSError(errno.EADDRNOTAVAIL, PREPARING[errno.EADDRNOTAVAIL])
+    mine = Record(rank, ranks, number_of(failed), fresh=drawn(), host=host,
+                  port=ports.port if ports else 0, addresses=found)
+    return mine if rank else mine._replace(id=drawn(), key=os.urandom(KEY_BYTES)), failed
 
 
 def drawn() -> int:
@@ -122,22 +136,34 @@ def strange(rank: int, why: str) -> CollectiveError:
     return CollectiveError(errno.EPROTO, f"rank {rank} {why}", rank)
 
 
-def cannot_join(rank: int, error: int) -> CollectiveError:
+def cannot_join(rank: int, error: int, advice: str | None = None) -> CollectiveError:
     """The error of a rank."""
     if error == errno.EBADMSG:
         return CollectiveError(error, f"rank {rank} did not get back what it gave to the exchange, "
                                "which must not alter anything", rank)
-    why = ADVICE.get(error, os.strerror(error))
+    why = advice or os.strerror(error)
     return CollectiveError(error, f"rank {rank} cannot join: {why}", rank)
 
 
-def check(answers: Sequence[object], ranks: int) -> list[Record]:
-    """The records of all ranks; CollectiveError names the first that prevents the group."""
+def this_cannot_join(rank: int, failed: OSError) -> CollectiveError:
+    """The error of this rank, which knows more than its number."""
+    error = cannot_join(rank, number_of(failed), failed.strerror or str(failed))
+    error.__cause__ = failed
+    return error
+
+
+def check(answers: Sequence[object], ranks: int, rank: int | None = None,
+          failed: OSError | None = None) -> list[Record]:
+    """The records of all ranks; CollectiveError names the first that prevents the group. failed:
+    why this rank does"""
     if len(answers) != ranks:
         raise CollectiveError(errno.EPROTO, f"the exchange gave {len(answers)} records, not one "
                               f"for each of {ranks} ranks")
     records = [parse(data, rank, ranks) for rank, data in enumerate(answers)]
     for record in records:
+        if failed and record.rank == rank and record.error == number_of(failed):
+            raise this_cannot_join(rank, failed)
         if record.error:
-            raise cannot_join(record.rank, record.error)
+            raise cannot_join(record.rank, record.error,
+                              PREPARING.get(record.error) or advice_for(record.error))
     return records
