@@ -301,6 +301,27 @@ def test_operations_are_awaited_beyond_the_window():
         equal(asyncio.run(of_all(ranks)), [[3 * n + 3 for n in range(50)]] * 3)
 
 
+def test_awaited_operations_time_out_as_others_do():
+    def waited(group, words):
+        error = refused(collsock.CollectiveTimeout, words, asyncio.run, group.abarrier(timeout=0.1))
+        equal(error.missing, {1: "is on this machine, and has not posted it"})
+        return error.operation
+
+    with Ranks(2) as ranks:
+        in_threads(2, lambda at: ranks[at].barrier())
+        posted = waited(ranks[0], "it stays posted")
+        turns = ranks[0]._reader.posting  # pylint: disable=protected-access
+        turns.append("a thread that posts")
+        equal(waited(ranks[0], "nothing was posted"), None)
+        turns.clear()
+        ranks[1].barrier()
+        posted.wait(SECONDS)
+        for patience in SECONDS, 1e30, float("inf"):
+            equal(in_threads(2, lambda at: asyncio.run(ranks[at].aallreduce(1, timeout=patience))),
+                  [2, 2])
+        refused(ValueError, "not a number of seconds", asyncio.run, ranks[0].abarrier(timeout=-1))
+
+
 def test_post_that_is_refused_does_not_fail_the_group():
     with Ranks(2) as ranks:
         error = refused(OSError, "larger max_bytes", ranks[0].allreduce, bytes(100000))

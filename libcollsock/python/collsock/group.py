@@ -230,49 +230,57 @@ class Group(Member):
 
     # ---- in an event loop ----
 
-    async def abarrier(self) -> None:
+    async def abarrier(self, timeout: float | None = None) -> None:
         """Await barrier()."""
-        return await self._run_in_loop(plan.barrier(self))
+        return await self._run_in_loop(plan.barrier(self), timeout)
 
     async def aallreduce(self, data: T, op: Operator = SUM, *, type: Type | None = None,
-                         out: Any = None) -> T:
+                         out: Any = None, timeout: float | None = None) -> T:
         """Await allreduce()."""
-        return await self._run_in_loop(plan.reduction(self, Kind.ALLREDUCE, data, op, type, out))
+        return await self._run_in_loop(
+            plan.reduction(self, Kind.ALLREDUCE, data, op, type, out), timeout)
 
     async def areduce(self, data: T, root: int = 0, op: Operator = SUM, *,
-                      type: Type | None = None, out: Any = None) -> T | None:
+                      type: Type | None = None, out: Any = None,
+                      timeout: float | None = None) -> T | None:
         """Await reduce()."""
-        return await self._run_in_loop(plan.reduce(self, data, root, op, type, out))
+        return await self._run_in_loop(plan.reduce(self, data, root, op, type, out), timeout)
 
-    async def abroadcast(self, data: T, root: int = 0, *, type: Type | None = None) -> T:
+    async def abroadcast(self, data: T, root: int = 0, *, type: Type | None = None,
+                         timeout: float | None = None) -> T:
         """Await broadcast()."""
-        return await self._run_in_loop(plan.broadcast(self, data, root, type))
+        return await self._run_in_loop(plan.broadcast(self, data, root, type), timeout)
 
-    async def aallgather(self, data: T, *, type: Type | None = None, out: Any = None) -> list[T]:
+    async def aallgather(self, data: T, *, type: Type | None = None, out: Any = None,
+                         timeout: float | None = None) -> list[T]:
         """Await allgather()."""
-        return await self._run_in_loop(plan.allgather(self, data, type, out))
+        return await self._run_in_loop(plan.allgather(self, data, type, out), timeout)
 
-    async def agather(self, data: T, root: int = 0, *, type: Type | None = None,
-                      out: Any = None) -> list[T] | None:
+    async def agather(self, data: T, root: int = 0, *, type: Type | None = None, out: Any = None,
+                      timeout: float | None = None) -> list[T] | None:
         """Await gather()."""
-        return await self._run_in_loop(plan.gather(self, data, root, type, out))
+        return await self._run_in_loop(plan.gather(self, data, root, type, out), timeout)
 
     async def ascatter(self, data: Any, root: int = 0, *, type: Type | None = None,
-                       out: Any = None) -> Any:
+                       out: Any = None, timeout: float | None = None) -> Any:
         """Await scatter()."""
-        return await self._run_in_loop(plan.scatter(self, data, root, type, out))
+        return await self._run_in_loop(plan.scatter(self, data, root, type, out), timeout)
 
     async def areduce_scatter_block(self, data: Any, op: Operator = SUM, *,
-                                    type: Type | None = None, out: Any = None) -> Any:
+                                    type: Type | None = None, out: Any = None,
+                                    timeout: float | None = None) -> Any:
         """Await reduce_scatter_block()."""
-        return await self._run_in_loop(plan.reduce_scatter_block(self, data, op, type, out))
+        return await self._run_in_loop(
+            plan.reduce_scatter_block(self, data, op, type, out), timeout)
 
     async def ascan(self, data: T, op: Operator = SUM, *, type: Type | None = None,
-                    out: Any = None) -> T:
+                    out: Any = None, timeout: float | None = None) -> T:
         """Await scan()."""
-        return await self._run_in_loop(plan.reduction(self, Kind.SCAN, data, op, type, out))
+        return await self._run_in_loop(
+            plan.reduction(self, Kind.SCAN, data, op, type, out), timeout)
 
     async def aexscan(self, data: T, op: Operator = SUM, *, type: Type | None = None,
-                      out: Any = None) -> T | None:
+                      out: Any = None, timeout: float | None = None) -> T | None:
         """Await exscan()."""
-        return await self._run_in_loop(plan.reduction(self, Kind.EXSCAN, data, op, type, out))
+        return await self._run_in_loop(
+            plan.reduction(self, Kind.EXSCAN, data, op, type, out), timeout)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import weakref
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, TypeVar
 
 from .operation import Operation
 from .reader import Reader
+
+T = TypeVar("T")
 
 
 class Loops:
@@ -61,6 +63,23 @@ class Loops:
             loop.remove_reader(self.reader.sock)
             loop.remove_writer(self.reader.sock)
             self._watching.pop(loop, None)
+
+    @staticmethod
+    async def within(seconds: float | None, waiting: Coroutine[Any, Any, None]) -> bool:
+        """Wait, for that long at most. False if the time is over."""
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                await waiting
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return False
+        return True
+
+    @staticmethod
+    async def in_a_thread(function: Callable[[], T]) -> T:
+        """Call what takes time, which loops do not have."""
+        return await asyncio.to_thread(function)
 
     async def wait_for(self, operation: Operation[Any]) -> None:
         """Wait until it has ended."""

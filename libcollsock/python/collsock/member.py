@@ -177,13 +177,21 @@ class Member:
                 self._loops = Loops(self._reader)
             return self._loops
 
-    async def _run_in_loop(self, operation: Operation[T]) -> T:
+    async def _run_in_loop(self, operation: Operation[T], timeout: float | None) -> T:
         """The same for an event loop, which goes on meanwhile."""
+        limit = None if deadline_after(timeout) is None else timeout
+        loops = self._in_loops()
+        if await loops.within(limit, self._post_and_await(operation)) or operation.ended:
+            return operation.value()
+        raise await loops.in_a_thread(lambda: self._timeout(operation))
+
+    async def _post_and_await(self, operation: Operation[Any]) -> None:
+        """The same without a time-out."""
         loops = self._in_loops()
         async with loops.order():
             while self._post_in_loop(operation):
                 await loops.wait_for_room()
-        return await operation
+        await self.wait_in_loop(operation)
 
     def _post_in_loop(self, operation: Operation[Any]) -> int:
         """Post without waiting; another thread that posts does so first, and does not take long,
