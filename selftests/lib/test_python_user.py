@@ -322,6 +322,48 @@ def test_awaited_operations_time_out_as_others_do():
         refused(ValueError, "not a number of seconds", asyncio.run, ranks[0].abarrier(timeout=-1))
 
 
+def test_loop_of_another_thread_has_the_descriptor_until_it_has_forgotten_it():
+    """Else it would remove another file that has the number by then."""
+    busy, closed = threading.Event(), threading.Event()
+
+    def block():
+        busy.set()
+        closed.wait(SECONDS)
+
+    async def run(group):
+        waiting = asyncio.gather(group.abarrier(), group.abarrier(), return_exceptions=True)
+        await asyncio.sleep(0.05)
+        asyncio.get_running_loop().call_soon(block)
+        return [error.errno for error in await waiting]
+
+    def close(group):
+        busy.wait(SECONDS)
+        number = group.fileno()
+        group.close()
+        try:
+            os.fstat(number)  # still open
+        finally:
+            closed.set()
+        return number
+    with Ranks(2) as ranks:
+        errors, number = in_threads(
+            2, lambda at: close(ranks[0]) if at else asyncio.run(run(ranks[0])))
+        equal(errors, [errno.EBADF] * 2)
+        equal(refused(OSError, "", os.fstat, number).errno, errno.EBADF)
+
+
+def test_loop_of_this_thread_forgets_a_group_that_it_closes():
+    async def run(group):
+        waiting = asyncio.gather(group.abarrier(), group.abarrier(), return_exceptions=True)
+        await asyncio.sleep(0.05)
+        number = group.fileno()
+        group.close()
+        equal(refused(OSError, "", os.fstat, number).errno, errno.EBADF)
+        return [error.errno for error in await waiting]
+    with Ranks(2) as ranks:
+        equal(asyncio.run(run(ranks[0])), [errno.EBADF] * 2)
+
+
 def test_post_that_is_refused_does_not_fail_the_group():
     with Ranks(2) as ranks:
         error = refused(OSError, "larger max_bytes", ranks[0].allreduce, bytes(100000))

@@ -8,10 +8,19 @@ import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
+from . import error
 from .operation import Operation
 from .reader import Reader
 
 T = TypeVar("T")
+
+
+class Watch:
+    """A loop that receives completions: for how many coroutines, and of which descriptor."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.coroutines = 0
 
 
 class Loops:
@@ -26,7 +35,7 @@ class Loops:
         self._orders: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = \
             weakref.WeakKeyDictionary()
         self._rooms: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
-        self._watching: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = \
+        self._watching: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Watch] = \
             weakref.WeakKeyDictionary()
 
     def order(self) -> asyncio.Lock:
@@ -36,33 +45,48 @@ class Loops:
     @contextlib.contextmanager
     def watched(self) -> Iterator[asyncio.AbstractEventLoop]:
         """Inside, this loop receives completions."""
-        loop, number = asyncio.get_running_loop(), self.reader.sock.fileno()
-        if loop not in self._watching:
-            loop.add_reader(number, self.reader.look)
-        self._watching[loop] = self._watching.get(loop, 0) + 1
+        loop = asyncio.get_running_loop()
+        watch = self._watching.get(loop) or self._watch(loop)
+        watch.coroutines += 1
         try:
             yield loop
         finally:
-            self._unwatch(loop, number)
+            watch.coroutines -= 1
+            if not watch.coroutines:
+                self._unwatch(loop, watch)
 
-    def _unwatch(self, loop: asyncio.AbstractEventLoop, number: int) -> None:
-        """One less waits; the last removes the descriptor, also one that is closed by now."""
-        if loop in self._watching:
-            self._watching[loop] -= 1
-            if not self._watching[loop]:
-                del self._watching[loop]
-                loop.remove_reader(number)
+    def _watch(self, loop: asyncio.AbstractEventLoop) -> Watch:
+        """While it does, the descriptor is not closed, as it does while a thread polls."""
+        with self.reader.lock:
+            if self.reader.closed:
+                raise error.closed()
+            watch = Watch(self.reader.sock.fileno())
+            self.reader.polling.add(watch)
+        self._watching[loop] = watch
+        loop.add_reader(watch.number, self.reader.look)
+        return watch
+
+    def _unwatch(self, loop: asyncio.AbstractEventLoop, watch: Watch) -> None:
+        """The last coroutine does so, unless close() has."""
+        if self._watching.get(loop) is watch:
+            del self._watching[loop]
+            loop.remove_reader(watch.number)
+            self.reader.leave(watch)
 
     def forget_socket(self) -> None:
-        """It is about to be closed: another file may have its number next."""
-        rooms, self._rooms = self._rooms, set()
-        for loop, room in rooms:
+        """It is about to be closed. The loop of this thread forgets it now; those of others, which
+        only they may change, when their coroutines have ended, and one that is closed never does."""
+        here = asyncio._get_running_loop()  # pylint: disable=protected-access
+        for loop, room in list(self._rooms):
             wake(loop, room)
-        with contextlib.suppress(RuntimeError):  # no loop is running in this thread
-            loop = asyncio.get_running_loop()
-            loop.remove_reader(self.reader.sock)
-            loop.remove_writer(self.reader.sock)
-            self._watching.pop(loop, None)
+            if loop is here:
+                self._rooms.discard((loop, room))
+                loop.remove_writer(self.reader.sock)
+        for loop, watch in list(self._watching.items()):
+            if loop is here:
+                self._unwatch(loop, watch)
+            elif loop.is_closed():
+                self.reader.leave(watch)
 
     @staticmethod
     async def within(seconds: float | None, waiting: Coroutine[Any, Any, None]) -> bool:
