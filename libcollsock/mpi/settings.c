@@ -12,6 +12,8 @@
 
 #include "settings.h"
 #include "../../kernel/core/registry.h"
+#include "../src/launch_environment.h"
+#include "../src/launch_network.h"
 
 #define DEFAULT_AFTER		4
 /* For larger payloads some MPIs are faster: Documentation/mpi-performance.md */
@@ -172,29 +174,26 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 
 /* ---- the network: 10.1.0.0/16 ---- */
 
+/* If it is not set, that of other ranks is used. */
 static int settings_read_network(struct cm_settings *s, char *error, size_t bytes)
 {
-	const char *text = cm_setting_text(CM_SETTING_NETWORK), *slash;
-	char address[INET6_ADDRSTRLEN] = "";
-	char *end = "?";
-	unsigned long prefix = 0;
+	const char *text = cm_setting_text(CM_SETTING_NETWORK);
+	const char *name = cm_setting_names[CM_SETTING_NETWORK];
+	struct collsock_options o;
 
-	if (!text || !*text)
-		return 0;
-	slash = strchr(text, '/');
-	if (slash && slash - text < (int)sizeof(address)) {
-		memcpy(address, text, slash - text);
-		prefix = strtoul(slash + 1, &end, 10);
+	if (!text || !*text) {
+		text = launch_variable(LAUNCH_NETWORK);
+		name = LAUNCH_NETWORK;
 	}
-	s->network_family = strchr(address, ':') ? AF_INET6 : AF_INET;
-	s->network_prefix = prefix;
-	if (*end || end == slash + 1 || prefix > (s->network_family == AF_INET ? 32 : 128) ||
-	    inet_pton(s->network_family, address, s->network) != 1) {
-		snprintf(error, bytes,
-			 "%s=%s: not an address and a prefix length, as in 10.1.0.0/16",
-			 cm_setting_names[CM_SETTING_NETWORK], text);
+	if (!text)
+		return 0;
+	if (launch_network_parse(text, &o)) {
+		snprintf(error, bytes, "%s=%s: not " LAUNCH_NETWORK_FORM, name, text);
 		return -1;
 	}
+	s->network_family = o.family;
+	s->network_prefix = o.prefix;
+	memcpy(s->network, o.network, sizeof(s->network));
 	return 0;
 }
 

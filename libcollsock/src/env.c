@@ -9,6 +9,7 @@
 #include "launch_exchange.h"
 #include "launch_find.h"
 #include "launch_multicast.h"
+#include "launch_network.h"
 #include "launch_port.h"
 #include "launch_request.h"
 #include "meeting_self.h"
@@ -92,6 +93,8 @@ static int env_join(struct collsock **joined, struct collsock_options *o)
 	if (request)
 		return env_join_request(joined, o, request);
 	err = launch_find(&launch, o->text, o->text_bytes);
+	if (!err)
+		err = launch_network(o, o->text, o->text_bytes);
 	if (!err)
 		err = launch_multicast(o, o->text, o->text_bytes);
 	if (!err)

@@ -148,7 +148,7 @@ struct options_term {
 };
 
 #define OPTIONS_TERM_LIST(X) \
-	X(name) X(bearer) X(family) X(network) X(prefix) X(port) X(max_bytes) \
+	X(name) X(bearer) X(network) X(prefix) X(family) X(port) X(max_bytes) \
 	X(max_result_bytes) X(window) X(segment_bytes) X(liveness_ms) X(features) \
 	X(algorithms) X(degrees) X(algorithm) X(degree) X(mac) X(multicast) X(keyed)
 

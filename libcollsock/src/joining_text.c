@@ -8,11 +8,11 @@
 #define TEXT_BYTES 512
 
 #define TEXT_NO_NETWORK \
-	"has no Ethernet interface with an address in a network that all hosts share (see ip address, the options network and family), or groups there have another EtherType (collsock get ethertype)"
+	"has no Ethernet interface with an address in a network that all hosts share (see ip address, COLLSOCK_NETWORK, the options network and family), or groups there have another EtherType (collsock get ethertype)"
 #define TEXT_NO_PORT \
 	"finds no free port among COLLSOCK_USER_PORTS, which ranks in user space have; or joined before, or its group left a moment ago: give each run a new nonce"
 #define TEXT_NO_MULTICAST \
-	"has no address of an interface with multicast in a network that all hosts share (see ip address, the options network and family)"
+	"has no address of an interface with multicast in a network that all hosts share (see ip address, COLLSOCK_NETWORK, the options network and family)"
 #define TEXT_ALTERED \
 	"did not get back what it gave to the exchange, which must not alter anything"
 #define TEXT_NO_PACKETS "receives no packets: "
@@ -53,7 +53,7 @@ static const char *text_of_error(const struct joining *j, int error, bool tried,
 		if (tried && joining_options_multicast(&j->options))
 			return TEXT_NO_MULTICAST;
 		snprintf(text, bytes,
-			 "has no address that others can reach (see ip address, the options network and family), or groups there do not use UDP port %u (collsock get port; the option port, or COLLSOCK_PORT)",
+			 "has no address that others can reach (see ip address, COLLSOCK_NETWORK, the options network and family), or groups there do not use UDP port %u (collsock get port; the option port, or COLLSOCK_PORT)",
 			 j->options.port);
 		return text;
 	case -EADDRINUSE:

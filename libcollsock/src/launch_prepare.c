@@ -7,6 +7,7 @@
 #include "joining_text.h"
 #include "launch_exchange.h"
 #include "launch_multicast.h"
+#include "launch_network.h"
 #include "launch_port.h"
 #include "launch_prepare.h"
 #include "socket.h"
@@ -117,6 +118,8 @@ static int launch_options(struct collsock_options *o, char *text, size_t bytes)
 	struct collsock_options named = { .size = sizeof(named) };
 	int err = launch_port(&named, text, bytes);
 
+	if (!err)
+		err = launch_network(&named, text, bytes);
 	joining_options_complete(o, &named);
 	return err ? err : launch_multicast(o, text, bytes);
 }

@@ -179,6 +179,9 @@ TEST_F(records, a_rank_with_other_options_is_blamed_and_the_option_named)
 	EXPECT_TERM(mac = 2, "rank 2 has mac 2");
 	EXPECT_TERM(port = 7700, "rank 2 has port 7700 in its options, and rank 0 7607");
 	EXPECT_TERM(family = AF_INET, "rank 2 has family 2 in its options, and rank 0 0");
+	EXPECT_TERM(prefix = 16, "rank 2 has prefix 16 in its options, and rank 0 0");
+	EXPECT_TERM(network[0] = 10; others.family = AF_INET,
+		    "rank 2 has another network in its options than rank 0");
 	EXPECT_TERM(name[0] = 'x', "rank 2 has another name in its options than rank 0");
 	EXPECT_TERM(key[0] = 1, "rank 2 has a key in its options, and rank 0 none");
 }

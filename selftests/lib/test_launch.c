@@ -15,6 +15,7 @@
 #include "joining_options.h"
 #include "launch_find.h"
 #include "launch_multicast.h"
+#include "launch_network.h"
 #include "launch_port.h"
 #include "launch_request.h"
 #include "meeting_self.h"
@@ -88,6 +89,74 @@ TEST(the_environment_names_a_port_unless_the_options_do)
 	EXPECT_EQ(-EINVAL, launch_port(&o, text, sizeof(text)));
 	EXPECT_STREQ("COLLSOCK_PORT: \"65536\" is not a whole number from 0 to 65535", text);
 	unsetenv(LAUNCH_PORT);
+}
+
+TEST(a_network_is_an_address_and_the_length_of_its_prefix)
+{
+	static const struct {
+		const char *text;
+		int family, prefix;
+		__u8 network[16];
+	} good[] = {
+		{ "10.1.0.0/16", AF_INET, 16, { 10, 1 } },
+		/* Hosts may write their own addresses. */
+		{ "10.1.2.3/16", AF_INET, 16, { 10, 1 } },
+		{ "10.1.255.3/20", AF_INET, 20, { 10, 1, 240 } },
+		{ "10.1.2.3/32", AF_INET, 32, { 10, 1, 2, 3 } },
+		{ "0.0.0.0/0", AF_INET, 0, { } },
+		{ "fd00::7:1/64", AF_INET6, 64, { 0xfd } },
+		{ "::1/128", AF_INET6, 128, { [15] = 1 } },
+	};
+	static const char *const bad[] = {
+		"", "/", "/16", "eth0", "10.1.0.0", "10.1.0.0/", "10.1.0.0/33", "10.1.0.0/-1",
+		"10.1.0.0/ 16", "10.1.0.0/16x", "10.1.0.0/16/16", "10.1/16", "fd00::/129",
+		"fd00::", "[fd00::]/64", "0000:0000:0000:0000:0000:0000:255.255.255.2550/8",
+	};
+	struct collsock_options o, before = { .prefix = 9, .network = { 9 } };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		ASSERT_EQ(0, launch_network_parse(good[i].text, &o)) TH_LOG("%s", good[i].text);
+		EXPECT_EQ(good[i].family, o.family);
+		EXPECT_EQ(good[i].prefix, o.prefix);
+		EXPECT_EQ(0, memcmp(good[i].network, o.network, sizeof(o.network)))
+			TH_LOG("%s", good[i].text);
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		o = before;
+		EXPECT_EQ(-EINVAL, launch_network_parse(bad[i], &o)) TH_LOG("%s", bad[i]);
+		EXPECT_EQ(0, memcmp(&before, &o, sizeof(o)));
+	}
+}
+
+TEST(the_environment_names_a_network_unless_the_options_do)
+{
+	struct collsock_options named = { .family = AF_INET, .prefix = 8, .network = { 9 } };
+	struct collsock_options same = { .family = AF_INET }, other = { .family = AF_INET6 };
+	struct collsock_options o = { };
+	char text[200] = "";
+
+	unsetenv(LAUNCH_NETWORK);
+	ASSERT_EQ(0, launch_network(&o, text, sizeof(text)));
+	EXPECT_EQ(0, o.family);
+	setenv(LAUNCH_NETWORK, "10.1.0.0/16", 1);
+	ASSERT_EQ(0, launch_network(&o, text, sizeof(text)));
+	EXPECT_EQ(AF_INET, o.family);
+	EXPECT_EQ(16, o.prefix);
+	EXPECT_EQ(10, o.network[0]);
+	ASSERT_EQ(0, launch_network(&named, text, sizeof(text)));
+	EXPECT_EQ(8, named.prefix);
+	EXPECT_EQ(9, named.network[0]);
+	ASSERT_EQ(0, launch_network(&same, text, sizeof(text)));
+	EXPECT_EQ(16, same.prefix);
+	ASSERT_EQ(0, launch_network(&other, text, sizeof(text)));
+	EXPECT_EQ(AF_INET6, other.family);
+	EXPECT_EQ(0, other.prefix);
+	setenv(LAUNCH_NETWORK, "eth0", 1);
+	EXPECT_EQ(-EINVAL, launch_network(&o, text, sizeof(text)));
+	EXPECT_STREQ("COLLSOCK_NETWORK=eth0: not an address and a prefix length, as in 10.1.0.0/16",
+		     text);
+	unsetenv(LAUNCH_NETWORK);
 }
 
 #define BY_HAND "COLLSOCK_RENDEZVOUS=node1:80", "COLLSOCK_RANK=3", "COLLSOCK_RANKS=4"

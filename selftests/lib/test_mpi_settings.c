@@ -14,7 +14,7 @@ static const char *const variables[] = {
 	"COLLSOCK_MPI", "COLLSOCK_MPI_AFTER", "COLLSOCK_MPI_MAX_BYTES", "COLLSOCK_MPI_WINDOW",
 	"COLLSOCK_MPI_PORT", "COLLSOCK_MPI_LIVENESS", "COLLSOCK_MPI_SPIN", "COLLSOCK_MPI_VERBOSE",
 	"COLLSOCK_MPI_SUMMARY", "COLLSOCK_MPI_ALGORITHM", "COLLSOCK_MPI_NETWORK",
-	"COLLSOCK_MPI_BEARER", "COLLSOCK_MPI_MULTICAST",
+	"COLLSOCK_MPI_BEARER", "COLLSOCK_MPI_MULTICAST", "COLLSOCK_NETWORK",
 };
 
 FIXTURE(settings)
@@ -226,6 +226,20 @@ TEST_F(settings, a_network_is_an_address_and_a_prefix_length)
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_NETWORK", "10.1.0.0/16x"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_NETWORK", "10.1.0/16"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_NETWORK", "fd00::/129"));
+}
+
+TEST_F(settings, the_network_of_other_ranks_is_used_if_there_is_none_for_mpi)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_NETWORK", "10.1.0.0/16"));
+	EXPECT_EQ(AF_INET, self->got.network_family);
+	EXPECT_EQ(16, self->got.network_prefix);
+	EXPECT_EQ(10, self->got.network[0]);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_NETWORK", ""));
+	EXPECT_EQ(16, self->got.network_prefix);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_NETWORK", "fd00::/64"));
+	EXPECT_EQ(AF_INET6, self->got.network_family);
+	unsetenv("COLLSOCK_MPI_NETWORK");
+	EXPECT_TRUE(refuses("COLLSOCK_NETWORK", "eth0"));
 }
 
 TEST_HARNESS_MAIN
