@@ -53,7 +53,7 @@ def test_the_program_of_run_and_its_words_are_completed():
     libraries = [BASH_COMPLETION] * os.path.exists(BASH_COMPLETION) + ["/nowhere"]
     for library in libraries:
         for begin in ("run --local 4 --", "run --local 4", "run --", "run -H a,b --rank 1",
-                      "run --port 7700"):
+                      "run --port 7700", "run --network 10.1.0.0/16"):
             offers(f"collsock {begin} pyth", "python3", library=library)
             offers(f"collsock {begin} python3 hel", "hello.py", library=library)
             offers(f"collsock {begin} cat -n hel", "hello.py", library=library)
@@ -63,6 +63,7 @@ def test_options_of_run_are_completed_before_the_program_only():
     offers("collsock run --lo", "--local")
     for command in "run", "barrier", "allreduce":
         offers(f"collsock {command} --po", "--port")
+        offers(f"collsock {command} --ne", "--network")
     found, _ = completed("collsock", "run", "--port", "")
     assert found <= {""}, found
     found, _ = completed("collsock", "run", "--local", "2", "--", "unknown-program", "--lo")

@@ -144,7 +144,7 @@ static void collective_check_post(int error)
 int collective_barrier(int argc, char **argv)
 {
 	struct start start = { .usage = START_USAGE };
-	char **words = start_parse(&start, argc, argv, "rnRHpt");
+	char **words = start_parse(&start, argc, argv, "rnRHpNt");
 	int64_t end_ms = collective_end_ms(&start);
 	struct collsock *socket;
 
@@ -193,7 +193,7 @@ static struct number collective_number(const char *word)
 int collective_allreduce(int argc, char **argv)
 {
 	struct start start = { .usage = START_USAGE };
-	char **words = start_parse(&start, argc, argv, "rnRHpto");
+	char **words = start_parse(&start, argc, argv, "rnRHpNto");
 	int64_t end_ms = collective_end_ms(&start);
 	enum collsock_operator operator;
 	struct number number, result;

@@ -24,7 +24,7 @@ _collsock_command() {
 			netns=(-n "${COMP_WORDS[i]}")
 			;;
 		-n?*) netns=(-n "${word#-n}") ;;
-		--interval | --count | --local | --rank | --ranks | --rendezvous | --host | -H | --port | --timeout | --op)
+		--interval | --count | --local | --rank | --ranks | --rendezvous | --host | -H | --port | --network | --timeout | --op)
 			i=$((i + 1))
 			;;
 		--)
@@ -72,9 +72,9 @@ _collsock_options() {
 	stat) options+=" --prometheus" ;;
 	monitor) options+=" --timestamp" ;;
 	wait) options+=" --interval --count --last" ;;
-	run) options="--local --rank --ranks --rendezvous --host --port" ;;
-	barrier) options="--rank --ranks --rendezvous --host --port --timeout" ;;
-	allreduce) options="--rank --ranks --rendezvous --host --port --timeout --op" ;;
+	run) options="--local --rank --ranks --rendezvous --host --port --network" ;;
+	barrier) options="--rank --ranks --rendezvous --host --port --network --timeout" ;;
+	allreduce) options="--rank --ranks --rendezvous --host --port --network --timeout --op" ;;
 	esac
 	echo "$options"
 }
@@ -105,7 +105,7 @@ _collsock() {
 			return
 		fi
 		;;
-	--interval | --count | --local | --rank | --ranks | --port | --timeout) return ;;
+	--interval | --count | --local | --rank | --ranks | --port | --network | --timeout) return ;;
 	--op)
 		mapfile -t COMPREPLY < <(compgen -W "sum min max product" -- "$current")
 		return

@@ -381,7 +381,7 @@ static int run_all(uint32_t ranks, char **words)
 int run_command(int argc, char **argv)
 {
 	struct start start = { .usage = RUN_FAILED };
-	char **words = start_parse(&start, argc, argv, "lrnRHp");
+	char **words = start_parse(&start, argc, argv, "lrnRHpN");
 
 	if (!*words)
 		errx(RUN_FAILED, "run: which program? collsock run [OPTIONS] -- PROGRAM [WORD...]");

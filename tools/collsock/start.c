@@ -12,6 +12,7 @@
 #include <linux/collsock.h>
 
 #include "command.h"
+#include "launch_network.h"
 #include "launch_port.h"
 #include "launch_request.h"
 #include "start.h"
@@ -27,6 +28,7 @@ static const struct option known[] = {
 	{ "rendezvous",	required_argument,	NULL,	'R' },
 	{ "host",	required_argument,	NULL,	'H' },
 	{ "port",	required_argument,	NULL,	'p' },
+	{ "network",	required_argument,	NULL,	'N' },
 	{ "timeout",	required_argument,	NULL,	't' },
 	{ "op",		required_argument,	NULL,	'o' },
 	{ "help",	no_argument,		NULL,	'h' },
@@ -130,6 +132,15 @@ static uint32_t start_number(const struct start *start, const char *what, const 
 	return number;
 }
 
+static void start_set_network(const struct start *start, const char *text)
+{
+	struct collsock_options options;
+
+	if (launch_network_parse(text, &options))
+		errx(start->usage, "--network: \"%s\" is not " LAUNCH_NETWORK_FORM, text);
+	start_set(LAUNCH_NETWORK, text);
+}
+
 static void start_set_option(struct start *start, int letter)
 {
 	switch (letter) {
@@ -154,6 +165,9 @@ static void start_set_option(struct start *start, int letter)
 	case 'p':
 		start_set_number(LAUNCH_PORT, start_number(start, "port", optarg, 1, UINT16_MAX));
 		break;
+	case 'N':
+		start_set_network(start, optarg);
+		break;
 	case 't':
 		start->timeout_s = start_number(start, "timeout", optarg, 1, MOST_TIMEOUT_S);
 		break;
@@ -176,8 +190,8 @@ static const char *start_name(char letter)
 static void start_refuse_contradictions(const struct start *start, const char *command,
 					const char *given)
 {
-	/* Each of these options determines the ranks by itself. */
-	static const char exclusive[][3] = { "lr", "ln", "lR", "lH", "Hn", "HR" };
+	/* Options that determine the ranks by themselves; ranks of one host need no network. */
+	static const char exclusive[][3] = { "lr", "ln", "lR", "lH", "lN", "Hn", "HR" };
 	const char *pair;
 	unsigned int i;
 

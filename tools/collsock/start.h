@@ -34,7 +34,7 @@ struct start {
  * @start: out; @usage is set
  * @argc: as of main(), from the name of the command on
  * @argv: likewise
- * @letters: of the options that the command has: of "lrnRHpto"
+ * @letters: of the options that the command has: of "lrnRHpNto"
  *
  * Exits with @usage if something is wrong. Return: the words after the options.
  */

@@ -36,6 +36,7 @@ static const char usage[] =
 	"  RANK: --rank R --ranks N --rendezvous HOST[:PORT], or -H HOST,HOST,... with a rank\n"
 	"                               on each; without it the environment says it\n"
 	"  --port N                     UDP port for these three, in place of this host's\n"
+	"  --network ADDRESS/LENGTH     network of the hosts' addresses for these three\n"
 	"Change, with CAP_NET_ADMIN:\n"
 	"  set NAME VALUE|default [NAME VALUE...]\n"
 	"                               change tunables, all of them or none\n"
