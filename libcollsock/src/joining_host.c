@@ -105,6 +105,8 @@ static enum joining_reach host_reach_of(const struct ifaddrs *i)
 {
 	if (i->ifa_flags & IFF_LOOPBACK)
 		return JOINING_REACH_HOST;
+	if (!(i->ifa_flags & IFF_RUNNING))
+		return JOINING_REACH_UNPLUGGED;
 	return host_is_bridge(i->ifa_name) ? JOINING_REACH_BRIDGE : JOINING_REACH_NETWORK;
 }
 

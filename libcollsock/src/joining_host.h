@@ -12,10 +12,14 @@
 
 #define JOINING_MOST_ADDRESSES 8
 
-/* From how far an address can be reached, as a rule; those reached from farther are chosen first */
+/*
+ * From how far an address can be reached, as a rule; those reached from farther are chosen first.
+ * Loopback never connects hosts; an interface without a carrier may have one in a moment.
+ */
 enum joining_reach {
 	JOINING_REACH_NETWORK,
 	JOINING_REACH_BRIDGE,	/* of a network inside the host: of containers, virtual machines */
+	JOINING_REACH_UNPLUGGED,	/* of an interface without a carrier */
 	JOINING_REACH_HOST,	/* loopback */
 	JOINING_REACHES,
 };

@@ -8,7 +8,7 @@
 #include "joining_record.h"
 
 /* The version includes the byte order, as the numbers of a record are in that of its host. */
-#define RECORD_VERSION 0xc0110105U
+#define RECORD_VERSION 0xc0110106U
 
 #define RECORD_STRANGE \
 	"has another version of the library, or another byte order, than rank 0: install the same on all hosts"

@@ -182,7 +182,8 @@ static void fake_interface(struct ifaddrs *a, const char *text)
 
 	if (sscanf(text, "%m[^=]=%63[^/]/%u", &a->ifa_name, number, &prefix) != 3)
 		abort();
-	a->ifa_flags = IFF_UP | (strcmp(a->ifa_name, "lo") ? 0 : IFF_LOOPBACK);
+	a->ifa_flags = IFF_UP | (strcmp(a->ifa_name, "lo") ? 0 : IFF_LOOPBACK) |
+		       (strncmp(a->ifa_name, "unplugged", 9) ? IFF_RUNNING : 0);
 	address->sin6_family = ipv4 ? AF_INET : AF_INET6;
 	bytes = ipv4 ? (void *)&((struct sockaddr_in *)mask)->sin_addr : (void *)&mask->sin6_addr;
 	inet_pton(address->sin6_family, number, ipv4 ?

@@ -60,7 +60,8 @@ struct fake_answer {
  * @requests: requests of the ioctl()s made
  * @calls: number of ioctl()s and recvmsg()s made
  * @addresses: of this host, as text: 10.1.0.1, 52:54:00:12:34:01, or with interface and network,
- *	eth0=10.1.0.1/24, eth0=52:54:00:12:34:01; ends with NULL
+ *	eth0=10.1.0.1/24, eth0=52:54:00:12:34:01; ends with NULL. Interfaces
+ *	whose names begin with "unplugged" have no carrier.
  */
 struct fake_kernel {
 	__u8			sent[FAKE_BYTES];

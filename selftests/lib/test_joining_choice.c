@@ -189,6 +189,22 @@ TEST_F(hosts, a_bridge_inside_a_host_is_chosen_only_where_there_is_nothing_else)
 	EXPECT_CHOSEN(0, 0, 0);
 }
 
+TEST_F(hosts, a_network_in_which_one_has_no_carrier_is_chosen_last)
+{
+	/* The first network of the first host, which does not know */
+	add(&self->host[0], "10.1.0.1", 24);
+	add(&self->host[0], "10.2.0.1", 24);
+	add(&self->host[1], "10.2.0.2", 24);
+	add_with(&self->host[1], "10.1.0.2", 24, JOINING_REACH_UNPLUGGED);
+	add(&self->host[2], "10.1.0.3", 24);
+	add(&self->host[2], "10.2.0.3", 24);
+	EXPECT_CHOSEN(1, 0, 1);
+	/* It has nothing else. */
+	self->host[1].address[0] = self->host[1].address[1];
+	self->host[1].addresses = 1;
+	EXPECT_CHOSEN(0, 0, 0);
+}
+
 TEST_F(hosts, loopback_is_never_chosen_for_several_hosts)
 {
 	static const char *const loopback[] = { "127.0.0.1", "127.0.0.2", "127.0.0.3" };
@@ -326,7 +342,7 @@ TEST_F(hosts, addresses_are_in_the_order_of_their_reach)
 {
 	static const char *const mine[] = {
 		"lo=127.0.0.1/8", "docker0=172.17.0.1/16", "br-0123456789ab=172.18.0.1/16",
-		"podman0=10.88.0.1/16", "br-lan=192.168.1.5/24", "eth0=fd00::5/64",
+		"unplugged0=10.9.0.5/20", "br-lan=192.168.1.5/24", "eth0=fd00::5/64",
 		"eth0=10.1.0.5/20", NULL
 	};
 	static const struct {
@@ -339,7 +355,7 @@ TEST_F(hosts, addresses_are_in_the_order_of_their_reach)
 		{ "fd00::5", 64, JOINING_REACH_NETWORK },
 		{ "172.17.0.1", 16, JOINING_REACH_BRIDGE },
 		{ "172.18.0.1", 16, JOINING_REACH_BRIDGE },
-		{ "10.88.0.1", 16, JOINING_REACH_BRIDGE },
+		{ "10.9.0.5", 20, JOINING_REACH_UNPLUGGED },
 		{ "127.0.0.1", 8, JOINING_REACH_HOST },
 	};
 	const struct collsock_options options = { };

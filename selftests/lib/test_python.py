@@ -346,11 +346,24 @@ def host(number, *found):
 
 
 def test_hosts_use_a_network_that_all_share():
-    bridge, loop = (1, "172.17.0.1/16"), (2, "127.0.0.1/8")
+    bridge, loop = (1, "172.17.0.1/16"), (3, "127.0.0.1/8")
     one, two = host(1, (0, "192.168.1.1/24"), (0, "10.0.0.1/24"), bridge, loop), \
         host(2, (0, "10.0.0.2/24"), bridge, loop)
     equal(meeting.hosts_of([one, two, one]), ["10.0.0.1", "10.0.0.2", "10.0.0.1"])
     equal(meeting.hosts_of([host(1, loop)] * 2), ["127.0.0.1"] * 2, "one host")
+
+
+def test_hosts_use_a_network_without_a_carrier_only_if_there_is_no_other():
+    one, two = host(1, (0, "10.1.0.1/24"), (0, "10.2.0.1/24")), \
+        host(2, (0, "10.2.0.2/24"), (2, "10.1.0.2/24"))
+    equal(meeting.hosts_of([one, two]), ["10.2.0.1", "10.2.0.2"])
+    equal(meeting.hosts_of([one, host(2, (2, "10.1.0.2/24"))]), ["10.1.0.1", "10.1.0.2"])
+    routed = host(2, (0, "10.3.0.2/24"), (1, "10.1.0.2/24"))
+    equal(meeting.hosts_of([one, routed]), ["10.1.0.1", "10.3.0.2"], "a bridge is later")
+    up, loopback, running = 1, 8, 0x40
+    equal([addresses.reach_of(flags, b"") for flags in (
+        0, running, up, up | running, up | loopback, up | loopback | running)],
+        [None, None, 2, 0, 3, 3])
 
 
 def test_hosts_in_different_networks_use_one_family():
@@ -359,7 +372,7 @@ def test_hosts_in_different_networks_use_one_family():
 
 
 def test_ranks_in_user_space_are_hosts_with_ports_of_their_own():
-    network, bridge, loop = (0, "10.0.0.1/24"), (1, "172.17.0.1/16"), (2, "127.0.0.1/8")
+    network, bridge, loop = (0, "10.0.0.1/24"), (1, "172.17.0.1/16"), (3, "127.0.0.1/8")
     one = host(1, network, bridge, loop)
     here = [one._replace(port=7608), one._replace(port=7609), one]
     equal(meeting.hosts_of(here), [("127.0.0.1", 7608), ("127.0.0.1", 7609), "127.0.0.1"],
@@ -372,7 +385,7 @@ def test_ranks_in_user_space_are_hosts_with_ports_of_their_own():
 
 
 def test_hosts_never_meet_by_loopback_or_equal_addresses():
-    for found in (2, "127.0.0.1/8"), (1, "172.17.0.1/16"):
+    for found in (3, "127.0.0.1/8"), (1, "172.17.0.1/16"):
         error = refused(collsock.CollectiveError, "see ip address", meeting.hosts_of,
                         [host(1, found), host(2, found)])
         equal(error.errno, errno.EADDRNOTAVAIL)

@@ -18,7 +18,7 @@ ROUTE = 0
 RTM_GETLINK, RTM_GETADDR = 18, 22
 LINK = struct.Struct("=BxHiII")
 ADDRESS = struct.Struct("=BBBBI")
-IFF_UP, IFF_LOOPBACK = 1, 8
+IFF_UP, IFF_LOOPBACK, IFF_RUNNING = 1, 8, 0x40
 IFLA_LINKINFO, IFLA_INFO_KIND = 18, 1
 IFA_ADDRESS, IFA_LOCAL = 1, 2
 IFA_F_DADFAILED, IFA_F_TENTATIVE = 0x08, 0x40
@@ -30,7 +30,8 @@ class Reach(enum.IntEnum):
 
     NETWORK = 0
     BRIDGE = 1  # of a network inside the host: of containers, virtual machines
-    HOST = 2  # loopback
+    UNPLUGGED = 2  # of an interface without a carrier
+    HOST = 3  # loopback
 
 
 class Address(NamedTuple):
@@ -44,6 +45,10 @@ class Address(NamedTuple):
         """Is the other one in the network of this one?"""
         network = ipaddress.ip_network((self.address, self.prefix), strict=False)
         return other.address in network
+
+    def shares_family(self, other: Address) -> bool:
+        """May routers connect its network with the other's?"""
+        return self.address.version == other.address.version
 
 
 def identity() -> bytes:
@@ -60,6 +65,8 @@ def reach_of(flags: int, info: bytes) -> Reach | None:
         return None
     if flags & IFF_LOOPBACK:
         return Reach.HOST
+    if not flags & IFF_RUNNING:
+        return Reach.UNPLUGGED
     kind = dict(attributes(info)).get(IFLA_INFO_KIND, b"").rstrip(b"\0")
     return Reach.BRIDGE if kind == b"bridge" else Reach.NETWORK
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -86,27 +87,24 @@ def choose(hosts: Sequence[Record]) -> list[Address]:
                   if all(one in host.addresses for host in hosts)]
         if shared:  # loopback is the last
             return [shared[-1 if shared[-1].reach == Reach.HOST else 0]] * len(hosts)
-    for network in usable(hosts[0]):
-        found = [first_in(host, lambda other: network.shares_network(other)) for host in hosts]
-        if all_differ(hosts, found):
-            return [one for one in found if one]
-    for network in usable(hosts[0]):
-        found = [first_in(host, lambda other: network.address.version == other.address.version)
-                 for host in hosts]
-        if all_differ(hosts, found):
-            return [one for one in found if one]
+    for reach, shares in itertools.product((Reach.NETWORK, Reach.BRIDGE, Reach.UNPLUGGED),
+                                           (Address.shares_network, Address.shares_family)):
+        for network in usable(hosts[0], reach):
+            found = [first_in(host, reach, lambda other: shares(network, other)) for host in hosts]
+            if all_differ(hosts, found):
+                return [one for one in found if one]
     raise CollectiveError(errno.EADDRNOTAVAIL, "the hosts have no addresses of one family by "
                           "which they can reach each other: see ip address on each")
 
 
-def usable(host: Record) -> list[Address]:
-    """Its addresses that other hosts may reach."""
-    return [one for one in host.addresses if one.reach != Reach.HOST]
+def usable(host: Record, reach: Reach) -> list[Address]:
+    """Its addresses that have at least this reach."""
+    return [one for one in host.addresses if one.reach <= reach]
 
 
-def first_in(host: Record, is_there: Callable[[Address], bool]) -> Address | None:
-    """Its first address that is there."""
-    return next((one for one in usable(host) if is_there(one)), None)
+def first_in(host: Record, reach: Reach, is_there: Callable[[Address], bool]) -> Address | None:
+    """The first of these that is there."""
+    return next((one for one in usable(host, reach) if is_there(one)), None)
 
 
 def all_differ(hosts: Sequence[Record], found: Sequence[Address | None]) -> bool:

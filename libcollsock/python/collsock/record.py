@@ -23,7 +23,7 @@ from .layout import KEY_BYTES
 from .ports import Ports
 
 BYTES = 512
-VERSION = 0xc0115003  # numbers have the byte order of the host, which is so checked, too
+VERSION = 0xc0115004  # numbers have the byte order of the host, which is so checked, too
 HEAD = struct.Struct("=IIIiQQ16s32sII")
 ONE = struct.Struct("=HBB16s")
 MOST_ADDRESSES = 8
