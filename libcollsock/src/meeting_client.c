@@ -83,7 +83,7 @@ static int client_distrusts(struct meeting_client *client)
 
 	if (!client->distrusts)
 		meeting_self_report(self,
-				    "rank %u: what answers at %s has another secret; copy the key file of rank 0 to all hosts",
+				    "rank %u: what answers at %s has another secret: copy the key file of rank 0 to all hosts; or it is another job's: name this one (COLLSOCK_JOB)",
 				    self->options.rank, self->rendezvous.text);
 	client->distrusts = true;
 	return client_fails(client, "what answers there has another secret");

@@ -145,7 +145,7 @@ static void listener_report(struct meeting_listener *listener,
 				     pending->peer, be32toh(hello->version), MEETING_VERSION);
 	else if (error == -EKEYREJECTED)
 		meeting_self_mention(listener->self,
-				     "%s, as rank %u, was refused: its secret differs from this one; copy the key file of rank 0 to all hosts",
+				     "%s, as rank %u, was refused: its secret differs from this one: copy the key file of rank 0 to all hosts; or it is of another job: name this one (COLLSOCK_JOB)",
 				     pending->peer, be32toh(hello->rank));
 }
 

@@ -148,7 +148,7 @@ TEST_F(hostile, of_two_secrets_both_sides_say_so)
 		      "what answers there has another secret");
 	expect_failed(_metadata, &self->rank[0], -ETIMEDOUT, "rank 1: never connected");
 	expect_says(_metadata, self->rank[1].outcome->reports,
-		    "has another secret; copy the key file");
+		    "has another secret: copy the key file of rank 0 to all hosts; or it is another job's: name this one (COLLSOCK_JOB)");
 	expect_says(_metadata, self->rank[0].outcome->reports,
 		    "as rank 1, was refused: its secret differs");
 }
