@@ -18,12 +18,14 @@
  * struct netlink - a connection to the module
  * @socket: generic netlink
  * @family: number of the module's family; 0 or less if it is not loaded
+ * @lenient: lists may be incomplete; netlink_dump() does not exit
  * @error: errno of the last request, 0 if it succeeded
  * @text: the kernel's message about it, or empty
  */
 struct netlink {
 	struct nl_sock	*socket;
 	int		family;
+	bool		lenient;
 	int		error;
 	char		text[NETLINK_TEXT_BYTES];
 };
@@ -31,7 +33,10 @@ struct netlink {
 /* Connect. Return: 0 or an errno; ENOENT if the module is not loaded. */
 int netlink_connect(struct netlink *n);
 
-/* The same; exits on failure. */
+/* A connection for a process that must not exit: without the module it has groups in user space. */
+void netlink_connect_lenient(struct netlink *n);
+
+/* Connect; exits on failure. */
 void netlink_open(struct netlink *n);
 
 /*
@@ -84,7 +89,7 @@ struct json_object *netlink_get(struct netlink *n, uint8_t command,
 struct replies netlink_try_dump(struct netlink *n, uint8_t command, int attribute,
 				uint32_t handle);
 
-/* The same; exits if it fails. */
+/* The same; exits if it fails, unless that is a lenient connection. */
 struct replies netlink_dump(struct netlink *n, uint8_t command, int attribute, uint32_t handle);
 
 /* The same, decoded into an array of objects with the attributes of @set. */

@@ -6,151 +6,18 @@
 #include <string.h>
 #include <time.h>
 
-#include <linux/collsock_netlink.h>
-
 #include "command.h"
 #include "groups.h"
 #include "last.h"
+#include "look.h"
 #include "report.h"
 #include "sentence.h"
-#include "siblings.h"
 #include "text.h"
 #include "wait.h"
 
 #define DEFAULT_INTERVAL_S 1
 
-static void *wait_array(size_t count, size_t bytes)
-{
-	void *array = calloc(count ? count : 1, bytes);
-
-	if (!array)
-		err(EXIT_ERROR, "what was found");
-	return array;
-}
-
-/* ---- current operations: findings ---- */
-
-/* Read what is known about a rank of this host. */
-static void wait_read_rank(struct report_rank *found, uint64_t number, const struct replies *ranks)
-{
-	size_t i;
-
-	*found = (struct report_rank){
-		.rank = number, .next = NUMBER_UNKNOWN, .last = NUMBER_UNKNOWN
-	};
-	for (i = 0; i < ranks->count; i++)
-		if (reply_number(&ranks->reply[i], COLLSOCK_A_RANK_RANK, NUMBER_UNKNOWN) == number)
-			break;
-	if (i < ranks->count)
-		report_read_rank(found, &ranks->reply[i]);
-}
-
-static void wait_read_ranks(struct netlink *n, struct report *report, const struct operation *o)
-{
-	struct replies ranks;
-
-	report->ranks = wait_array(o->rank_count, sizeof(*report->ranks));
-	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, report->handle);
-	for (; report->rank_count < o->rank_count; report->rank_count++)
-		wait_read_rank(&report->ranks[report->rank_count], o->ranks[report->rank_count],
-			       &ranks);
-	replies_free(&ranks);
-}
-
-/* The end of a chain may be a host that this one has heard from itself. */
-static void wait_read_peers(struct netlink *n, struct report *report)
-{
-	struct culprit *culprit = &report->culprit;
-	const struct reply *peer;
-	struct replies peers;
-	size_t i;
-
-	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, report->handle);
-	for (i = 0; i < peers.count; i++) {
-		peer = &peers.reply[i];
-		if (reply_number(peer, COLLSOCK_A_PEER_HOST, NUMBER_UNKNOWN) == culprit->host &&
-		    reply_number(peer, COLLSOCK_A_PEER_STATE, COLLSOCK_HOST_STATE_UNKNOWN) ==
-		    COLLSOCK_HOST_STATE_HEARD)
-			culprit->heard_ms = reply_number(peer, COLLSOCK_A_PEER_HEARD_MS,
-							 NUMBER_UNKNOWN);
-	}
-	replies_free(&peers);
-}
-
-static void wait_read_address(struct netlink *n, struct report *report, const struct reply *group)
-{
-	struct group_addresses addresses = groups_addresses(n, group);
-	const char *address = groups_address(&addresses, report->culprit.host);
-
-	if (address)
-		report->address = text_format("%s", address);
-	groups_free_addresses(&addresses);
-}
-
-static void wait_report(struct netlink *n, struct report *report, const struct reply *group,
-			const struct operation *o)
-{
-	*report = (struct report){
-		.handle		= groups_handle(group),
-		.id		= reply_number(group, COLLSOCK_A_GROUP_ID, 0),
-		.uid		= reply_number(group, COLLSOCK_A_GROUP_UID, NUMBER_UNKNOWN),
-		.liveness_ms	= reply_number(group, COLLSOCK_A_GROUP_LIVENESS_MS, 0),
-		.operation	= o->number,
-		.kind		= text_format("%s", o->kind),
-		.running_ms	= o->waited_ms == NUMBER_UNKNOWN ? 0 : o->waited_ms,
-	};
-	culprit_find(&report->culprit, o,
-		     reply_number(group, COLLSOCK_A_GROUP_HOST, NUMBER_UNKNOWN),
-		     report->liveness_ms);
-	if (report->culprit.reason == CULPRIT_TOLD || report->culprit.reason == CULPRIT_MISSED)
-		wait_read_peers(n, report);
-	if (report->culprit.reason == CULPRIT_HERE)
-		wait_read_ranks(n, report, o);
-	wait_read_address(n, report, group);
-}
-
-/* Find the oldest operation of a group that waits. Return: whether there is one. */
-static bool wait_find_operation(struct netlink *n, uint32_t handle, struct operation *oldest)
-{
-	struct replies replies;
-	struct operation o;
-	bool found = false;
-	size_t i;
-
-	replies = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP, handle);
-	for (i = 0; i < replies.count; i++) {
-		operation_read(&o, &replies.reply[i]);
-		if (!operation_waits(&o) || (found && !operation_is_older(&o, oldest))) {
-			operation_free(&o);
-			continue;
-		}
-		if (found)
-			operation_free(oldest);
-		*oldest = o;
-		found = true;
-	}
-	replies_free(&replies);
-	return found;
-}
-
-/* Fill in a report for each group in which an operation waits. Return: their number. */
-static size_t wait_look(struct netlink *n, const struct replies *groups, struct report *reports)
-{
-	struct operation oldest;
-	size_t i, count = 0;
-
-	for (i = 0; i < groups->count; i++) {
-		const struct reply *group = &groups->reply[i];
-
-		if (!wait_find_operation(n, groups_handle(group), &oldest))
-			continue;
-		wait_report(n, &reports[count++], group, &oldest);
-		operation_free(&oldest);
-	}
-	return count;
-}
-
-/* ---- current operations: output ---- */
+/* ---- current operations ---- */
 
 static void wait_put_known(struct json_object *object, const char *key, uint64_t value)
 {
@@ -250,19 +117,16 @@ static bool wait_once(struct netlink *n, char **words)
 {
 	struct replies groups = groups_select(n, words);
 	struct report *reports;
-	size_t i, count;
+	size_t count;
 
-	reports = wait_array(groups.count, sizeof(*reports));
-	count = siblings_merge(n, reports, wait_look(n, &groups, reports));
+	reports = look_at(n, &groups, &count);
 	if (options.json)
 		wait_print_json(reports, count);
 	else
 		wait_print(reports, count);
 	if (fflush(stdout) || ferror(stdout))
 		err(EXIT_ERROR, "standard output");
-	for (i = 0; i < count; i++)
-		report_free(&reports[i]);
-	free(reports);
+	look_free(reports, count);
 	replies_free(&groups);
 	return count;
 }
