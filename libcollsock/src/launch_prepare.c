@@ -39,35 +39,17 @@ int launch_choose_backend(enum collsock_backend *backend)
 	return 0;
 }
 
-static int launch_write_request(const struct joining *j, char value[LAUNCH_REQUEST_BYTES])
+static int launch_write_request(const struct joining *j, struct launch_prepared *p)
 {
-	struct collsock_group *group;
-	int err = joining_make_group(j, &group);
+	int err = joining_make_group(j, &p->group);
 
-	if (err)
-		return err;
-	err = launch_request_write(group, j->rank, value);
-	collsock_group_free(group);
-	return err < 0 ? err : 0;
-}
-
-/* In user space, pass the program the socket that has the port of its rank. */
-static int launch_write_socket(struct joining *j, char value[LAUNCH_REQUEST_BYTES])
-{
-	int fd = joining_take_socket(j), err;
-
-	*value = '\0';
-	if (fd < 0)
-		return 0;
-	err = launch_request_pass_socket(fd, value);
-	if (err)
-		close(fd);
-	return err;
+	if (!err)
+		p->file = launch_request_write(p->group, j->rank, p->request);
+	return !err && p->file < 0 ? p->file : err;
 }
 
 /* Take the steps that all ranks take. @error: why this rank cannot, or 0 */
-static struct joining_outcome launch_steps(struct joining *j, int error,
-					   struct launch_values *values)
+static struct joining_outcome launch_steps(struct joining *j, int error, struct launch_prepared *p)
 {
 	struct joining_outcome o = joining_meet(j, error);
 
@@ -75,15 +57,14 @@ static struct joining_outcome launch_steps(struct joining *j, int error,
 		o = joining_prepare(j);
 	if (o.error)
 		return o;
-	error = launch_write_socket(j, values->socket);
-	if (!error)
-		error = launch_write_request(j, values->request);
+	p->socket = joining_take_socket(j);
+	error = launch_write_request(j, p);
 	return joining_agree(j, (struct joining_outcome){ error, j->rank });
 }
 
 static int launch_join(const struct launch *launch, int program_error,
 		       struct collsock_options *o, struct launch_exchange *exchange,
-		       struct launch_values *values, char *text, size_t bytes)
+		       struct launch_prepared *p, char *text, size_t bytes)
 {
 	enum collsock_backend backend = COLLSOCK_BACKEND_KERNEL;
 	int error = program_error ? program_error : launch_choose_backend(&backend);
@@ -101,7 +82,7 @@ static int launch_join(const struct launch *launch, int program_error,
 	j.no_program = program_error;
 	j.ports = backend == COLLSOCK_BACKEND_USER ? &ports : NULL;
 	if (!outcome.error)
-		outcome = launch_steps(&j, error, values);
+		outcome = launch_steps(&j, error, p);
 	if (outcome.error && *launch_exchange_text(exchange))
 		snprintf(text, bytes, "%s", launch_exchange_text(exchange));
 	else if (outcome.error)
@@ -124,20 +105,32 @@ static int launch_options(struct collsock_options *o, char *text, size_t bytes)
 	return err ? err : launch_multicast(o, text, bytes);
 }
 
-int launch_prepare(struct launch *launch, int program_error, struct launch_values *values,
+static void launch_prepare_undo(struct launch_prepared *p)
+{
+	collsock_group_free(p->group);
+	if (p->file >= 0)
+		close(p->file);
+	if (p->socket >= 0)
+		close(p->socket);
+}
+
+int launch_prepare(struct launch *launch, int program_error, struct launch_prepared *p,
 		   char *text, size_t bytes)
 {
 	struct launch_exchange exchange;
 	struct collsock_options o;
 	int err;
 
+	*p = (struct launch_prepared){ .file = -1, .socket = -1 };
 	launch_set_job(launch);
 	err = launch_options(&o, text, bytes);
 	if (!err)
 		err = launch_exchange_open(&exchange, launch, 0, text, bytes);
 	if (err)
 		return err;
-	err = launch_join(launch, program_error, &o, &exchange, values, text, bytes);
+	err = launch_join(launch, program_error, &o, &exchange, p, text, bytes);
 	launch_exchange_close(&exchange);
+	if (err)
+		launch_prepare_undo(p);
 	return err;
 }

@@ -10,27 +10,30 @@
 #include "launch_request.h"
 
 /**
- * struct launch_values - variables for the program
+ * struct launch_prepared - what the launcher of a rank has then
+ * @group: complete, to be freed
  * @request: the value of COLLSOCK_REQUEST
- * @socket: the value of COLLSOCK_SOCKET, or ""
+ * @file: the file that it names, which stays open across exec
+ * @socket: of the rank in user space, which does not; -1 with the kernel
  */
-struct launch_values {
+struct launch_prepared {
+	struct collsock_group	*group;
 	char	request[LAUNCH_REQUEST_BYTES];
-	char	socket[LAUNCH_REQUEST_BYTES];
+	int	file;
+	int	socket;
 };
 
 /**
  * launch_prepare() - meet the launchers of the other ranks, and write the request of this rank
  * @launch: as launch_find() found it; its rank and number of ranks are right afterwards
  * @program_error: 0, or why the program cannot be started, which all ranks are told
- * @values: out
+ * @prepared: out
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
  *
- * Return: 0; the files that the values name stay open across exec. Or a negative errno, as
- * launch_exchange_open() and collsock_join_with().
+ * Return: 0, or a negative errno, as launch_exchange_open() and collsock_join_with().
  */
-int launch_prepare(struct launch *launch, int program_error, struct launch_values *values,
+int launch_prepare(struct launch *launch, int program_error, struct launch_prepared *prepared,
 		   char *text, size_t bytes);
 
 /*

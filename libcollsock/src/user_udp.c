@@ -84,11 +84,24 @@ bool user_udp_has_joined(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &joined, &bytes) && joined;
 }
 
+static bool udp_find_lock(int fd, struct flock *lock)
+{
+	*lock = (struct flock){ .l_type = F_WRLCK };
+	return !fcntl(fd, F_GETLK, lock) && lock->l_type != F_UNLCK;
+}
+
 bool user_udp_is_used(int fd)
 {
-	struct flock lock = { .l_type = F_WRLCK };
+	struct flock lock;
 
-	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
+	return udp_find_lock(fd, &lock);
+}
+
+pid_t user_udp_user(int fd)
+{
+	struct flock lock;
+
+	return udp_find_lock(fd, &lock) && lock.l_pid > 0 ? lock.l_pid : 0;
 }
 
 void user_udp_discard(int fd)

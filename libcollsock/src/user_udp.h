@@ -80,6 +80,9 @@ bool user_udp_has_joined(int fd);
 /* Is it the socket of a rank that has joined in another process, which still has it locked? */
 bool user_udp_is_used(int fd);
 
+/* That process; 0: there is none, or it is in another PID namespace */
+pid_t user_udp_user(int fd);
+
 /* Drop the packets that have come. */
 void user_udp_discard(int fd);
 

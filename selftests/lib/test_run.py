@@ -519,6 +519,145 @@ def ranks_that_nobody_waits_for(_):
         f"{shows(none)}, {shows(done)}"
 
 
+# ---- one rank here ----
+
+def alone(settings, rank, *program, ranks=2, where=None, **how):
+    """A rank that meets the others over TCP."""
+    where = where or ["--rendezvous", "127.0.0.1", "--ranks", str(ranks)]
+    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    return subprocess.Popen([COMMAND, "run", *where, "--rank", str(rank), "--", *program],
+                            env=environment(**settings), text=True, **pipes | how)
+
+
+def ranks_elsewhere_that_others_wait_for(folder):
+    """They are named with their hosts, whatever the program is, to all that wait for them."""
+    settings, seen = secret(folder), []
+    late = "sh", "-c", 'read line; exec "$0" "$@"'
+    for name, where, program in (
+            ("127.0.0.1", None, [str(OUTPUT / "tools/collperf"), "--iterations", "2"]),
+            ("127.0.0.1", None, [str(OUTPUT / "library/examples/barrier")]),
+            ("localhost", ["-H", "127.0.0.1,localhost"], [COMMAND, "barrier"])):
+        told = f"waiting for rank 1 ({name}): it has not joined, or no packet of it arrives"
+        with alone(settings, 0, *program, where=where) as waits, \
+                alone(settings, 1, *late, *program, where=where) as slow:
+            begin = time.monotonic()
+            said = next((line for line in waits.stderr if "waiting for rank 1 (" in line), "")
+            took = time.monotonic() - begin
+            last = [rank.communicate("a line\n", timeout=120)[1] for rank in (slow, waits)]
+        if took > 8 or (waits.returncode, slow.returncode, said) != (0, 0, f"collsock: {told}\n"):
+            seen.append((program, took, said, waits.returncode, slow.returncode, last))
+    return not seen, repr(seen)
+
+
+def a_rank_alone_that_ends_before_it_joins(folder):
+    """The others have joined, or join soon. The program's status is that of run, also if a signal
+    ends it while it still tells others."""
+    settings, seen = secret(folder), []
+    for program, wanted, why in (("exit 3", 3, "exit status 3"), ("kill -TERM $$", 143, "signal 15"),
+                                 ("exec /none/such", 127, "exit status 127")):
+        for pause in "0", "3":
+            with alone(settings, 1, "sh", "-c", program) as fails, \
+                    alone(settings, 0, "sh", "-c", f"sleep {pause}; exec {COMMAND} barrier") as waits:
+                begin = time.monotonic()
+                said = waits.communicate(timeout=120)[1]
+                took = time.monotonic() - begin
+                fails.terminate()
+                failed = fails.communicate(timeout=120)[1]
+            if (fails.returncode, waits.returncode) != (wanted, 1) or took > 10 or \
+                    "rank 1 has left the group" not in said or \
+                    f"{why}" not in failed or ", before it joined" not in failed:
+                seen.append((program, pause, took, fails.returncode, failed, said))
+    return not seen, repr(seen)
+
+
+def a_rank_alone_that_does_not_join(folder):
+    """It is nobody's business if it ends well."""
+    begin = time.monotonic()
+    seen = meet(folder, ["true"], ["echo", "fine"])
+    took = time.monotonic() - begin
+    return [done[:2] for done in seen] == [(0, ""), (0, "fine\n")] and took < 5 and \
+        "exit status" not in "".join(done[2] for done in seen), f"{seen} in {took:.1f} s"
+
+
+# It prints a line for each signal, and ends with the second.
+COUNTS = "python3", "-c", """
+import signal, sys, time
+def count(number, _):
+    print(number, flush=True)
+    if number != signal.SIGUSR1:
+        time.sleep(1)
+        sys.exit(7)
+signal.signal(signal.SIGUSR1, count)
+signal.signal(signal.SIGINT, count)
+signal.signal(signal.SIGTERM, count)
+print("ready", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+def signals_of_a_rank_alone(folder):
+    """The program gets each once, and decides what to do."""
+    settings = secret(folder)
+    with alone(settings, 0, *COUNTS, ranks=1) as rank:
+        said = rank.stdout.readline()
+        rank.send_signal(signal.SIGUSR1)
+        said += rank.stdout.readline()
+        rank.send_signal(signal.SIGTERM)
+        said += rank.communicate(timeout=60)[0]
+    terminal, ours = os.openpty()
+    with alone(settings, 0, *COUNTS, ranks=1, start_new_session=True, stdin=ours,
+               preexec_fn=have_terminal) as rank:
+        os.close(ours)
+        keys = rank.stdout.readline()
+        os.write(terminal, b"\x03")
+        keys += rank.communicate(timeout=60)[0]
+    os.close(terminal)
+    return (said, keys, rank.returncode) == ("ready\n10\n15\n", "ready\n2\n", 7), \
+        f"{said!r}, {keys!r}, {rank.returncode}"
+
+
+def a_rank_alone_whose_launcher_is_killed(folder):
+    """Its program ends, too."""
+    with alone(secret(folder), 0, "sh", "-c", "echo $$; exec sleep 60", ranks=1) as rank:
+        program = int(rank.stdout.readline())
+        rank.kill()
+        begin = time.monotonic()
+        rank.communicate(timeout=120)
+        took = time.monotonic() - begin
+    return took < 20 and program != rank.pid, f"{took:.1f} s"
+
+
+# ---- programs that describe the group themselves, or do not join ----
+
+OWN = f"""
+import sys
+sys.path.insert(0, {str(TREE / "libcollsock/python")!r})
+import collsock
+with collsock.join_env(max_bytes=65536) as group:
+    group.barrier()
+"""
+
+
+def ranks_that_have_ended_without_joining(_):
+    """Others that wait for them are told so: one that has ended well, and one that has failed if
+    they have another description of the group than run."""
+    told = "collsock: waiting for rank 1: its program has ended without joining\n"
+    seen = []
+    for status, program in ((0, [COMMAND, "barrier"]), (3, [sys.executable, "-B", "-c", OWN])):
+        script = f'[ $COLLSOCK_RANK != 1 ] || exit {status}; exec "$0" "$@"'
+        with subprocess.Popen([COMMAND, "run", "--local", "3", "--", "sh", "-c", script, *program],
+                              env=environment(LD_LIBRARY_PATH=str(OUTPUT / "library")),
+                              text=True, stderr=subprocess.PIPE) as ranks:
+            said = iter(ranks.stderr.readline, "")
+            lines = [next((line for line in said if "waiting for" in line), "") for _ in range(2)]
+            ranks.terminate()
+            ranks.communicate(timeout=120)
+        if set(lines) != {told}:
+            seen.append((status, lines))
+    return not seen, repr(seen)
+
+
 # The port of the first member of the request
 PRINT_PORT = "python3", "-c", """
 import os, struct
@@ -686,6 +825,15 @@ TESTS = {
         an_operation_that_times_out,
     "ranks that have not joined are named while others wait": ranks_that_others_wait_for,
     "ranks that do not join are not named if nobody waits": ranks_that_nobody_waits_for,
+    "ranks on other hosts that have not joined are named while one waits":
+        ranks_elsewhere_that_others_wait_for,
+    "a rank alone that ends before it joins is told to the others":
+        a_rank_alone_that_ends_before_it_joins,
+    "a rank alone that does not join disturbs nobody": a_rank_alone_that_does_not_join,
+    "a rank alone gets each signal once": signals_of_a_rank_alone,
+    "a rank alone ends with its launcher": a_rank_alone_whose_launcher_is_killed,
+    "ranks whose programs have ended without joining are named as such":
+        ranks_that_have_ended_without_joining,
     "ranks run without standard output and input": a_program_without_output,
     "an option or the environment names the port of ranks with the kernel": groups_on_another_port,
     "a port that is none is refused": ports_that_are_none,

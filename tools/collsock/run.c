@@ -12,10 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "latecomers.h"
 #include "launch_find.h"
 #include "launch_port.h"
 #include "launch_prepare.h"
+#include "meeting_clock.h"
 #include "meeting_self.h"
 #include "port.h"
 #include "program.h"
@@ -30,6 +32,11 @@
 #define RUN_CANNOT	126	/* the program cannot be started */
 #define RUN_NOT_FOUND	127	/* there is no such program */
 #define RUN_SIGNALED	128	/* plus the number of the signal that ended it */
+
+/* How long the end of a rank in user space is told to those elsewhere that join later */
+#define STAY_MS		COLLSOCK_DEFAULT_TIMEOUT_MS
+#define MS_PER_S	1000
+#define NS_PER_MS	1000000
 
 /* ---- the program ---- */
 
@@ -62,61 +69,251 @@ static void run_set_number(const char *name, uint32_t number)
 	run_set(name, value);
 }
 
-static void run_set_rank(const struct launch_values *values, uint32_t rank, uint32_t ranks)
-{
-	run_set(LAUNCH_REQUEST, values->request);
-	/* An empty variable is one that is not set. */
-	run_set(LAUNCH_SOCKET, values->socket);
-	run_set_number("COLLSOCK_RANK", rank);
-	run_set_number("COLLSOCK_RANKS", ranks);
-}
-
-/* ---- one rank ---- */
-
-/* The program takes the place of this process. */
-static int run_rank(char **words)
-{
-	struct launch_values values;
-	char text[MEETING_TEXT];
-	struct launch launch;
-	int error = launch_find(&launch, text, sizeof(text)), no_program, status;
-
-	if (error)
-		errx(RUN_FAILED, "%s", text);
-	no_program = program_find(*words);
-	if (no_program)
-		status = run_say_error(*words, no_program);
-	error = launch_prepare(&launch, no_program, &values, text, sizeof(text));
-	if (no_program)
-		return status;
-	if (error)
-		errx(RUN_FAILED, "%s", text);
-	run_set_rank(&values, launch.rank, launch.ranks);
-	run_program(words);
-}
-
-/* ---- all ranks, on this host ---- */
+/* ---- ranks ---- */
 
 /**
- * struct run - the ranks
+ * struct run - the ranks that this process starts: all of a group, or one
  * @group: of them
- * @ranks: number of them
+ * @first: number of the first
+ * @count: number of them
  * @port: UDP port of those with the kernel
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
+ * @asked: this process is to end
+ * @stays: some time longer than its rank, to answer others
+ * @names: of the hosts of all ranks, or NULL
  * @pid: of each
+ * @ended: of each: its program has ended before it joined
  * @socket: of each in user space, else -1. All are kept until this process ends: the port of a rank
  *	that is killed would be free at once, and the others send to it for a while.
  */
 struct run {
 	struct collsock_group	*group;
-	uint32_t	ranks;
+	uint32_t	first;
+	uint32_t	count;
 	__u16		port;
 	uint32_t	running;
 	int		status;
+	bool		asked;
+	bool		stays;
+	char *const	*names;
 	pid_t		pid[COLLSOCK_MAX_LOCAL_RANKS];
+	bool		ended[COLLSOCK_MAX_LOCAL_RANKS];
 	int		socket[COLLSOCK_MAX_LOCAL_RANKS];
 };
+
+static bool run_has_all(const struct run *run)
+{
+	return run->count == run->group->request.ranks;
+}
+
+static void run_set_rank(const struct run *run, uint32_t i, const char *request)
+{
+	char socket[LAUNCH_REQUEST_BYTES] = "";
+
+	if (run->socket[i] >= 0 && launch_request_pass_socket(run->socket[i], socket))
+		err(RUN_FAILED, "socket of rank %u", run->first + i);
+	run_set(LAUNCH_REQUEST, request);
+	/* An empty variable is one that is not set. */
+	run_set(LAUNCH_SOCKET, socket);
+	run_set_number("COLLSOCK_RANK", run->first + i);
+	run_set_number("COLLSOCK_RANKS", run->group->request.ranks);
+}
+
+/* @request: of the rank; @file: that it names */
+static void run_start(struct run *run, uint32_t i, const char *request, int file,
+		      const sigset_t *usual, char **words)
+{
+	pid_t parent = getpid();
+
+	run->pid[i] = fork();
+	if (run->pid[i] < 0)
+		err(RUN_FAILED, "rank %u", run->first + i);
+	if (run->pid[i]) {
+		close(file);
+		run->running++;
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* It may have ended before. */
+	if (getppid() != parent)
+		_exit(RUN_FAILED);
+	sigprocmask(SIG_SETMASK, usual, NULL);
+	run_set_rank(run, i, request);
+	run_program(words);
+}
+
+static uint32_t run_find(const struct run *run, pid_t pid)
+{
+	uint32_t i = 0;
+
+	while (i < run->count && run->pid[i] != pid)
+		i++;
+	return i;
+}
+
+static bool run_has_joined(const struct run *run, uint32_t i)
+{
+	return run->socket[i] >= 0 && user_udp_has_joined(run->socket[i]);
+}
+
+/*
+ * Is this end of a rank to be told to the others? They may wait for it already, or join later. A
+ * rank in user space that has joined may have ended silently.
+ */
+static bool run_is_told(const struct run *run, uint32_t i, int status)
+{
+	if (run_has_all(run))
+		return run->running && (status || run_has_joined(run, i));
+	return run_has_joined(run, i) ? WIFSIGNALED(status) : status;
+}
+
+/* Returns a text for the message. */
+static const char *run_decline(struct run *run, uint32_t i, int status)
+{
+	bool told = run_is_told(run, i, status);
+
+	run->ended[i] = run->socket[i] >= 0 && !run_has_joined(run, i);
+	run->stays = told && run->socket[i] >= 0 && !user_udp_is_used(run->socket[i]);
+	if (!told || launch_request_decline(run->group, run->first + i, run->socket[i]))
+		return "";
+	run->ended[i] = true;
+	return ", before it joined";
+}
+
+static void run_report(struct run *run, uint32_t i, int status)
+{
+	uint32_t rank = run->first + i;
+	const char *when;
+
+	run->pid[i] = 0;
+	run->running--;
+	when = run_decline(run, i, status);
+	if (!status)
+		return;
+	if (WIFSIGNALED(status))
+		warnx("rank %u was ended by signal %d (%s)%s", rank, WTERMSIG(status),
+		      strsignal(WTERMSIG(status)), when);
+	else
+		warnx("rank %u: exit status %d%s", rank, WEXITSTATUS(status), when);
+	if (!run->status)
+		run->status = WIFSIGNALED(status) ? RUN_SIGNALED + WTERMSIG(status) :
+						    WEXITSTATUS(status);
+}
+
+static void run_reap(struct run *run)
+{
+	uint32_t i;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		i = run_find(run, pid);
+		if (i < run->count)
+			run_report(run, i, status);
+	}
+}
+
+/*
+ * Has the kernel sent it to that rank, too? Signals of keys go to the process group, but SIGHUP at
+ * the end of the terminal only to the leader of its session.
+ */
+static bool run_has_signal(pid_t rank, const siginfo_t *signal)
+{
+	if (signal->si_code != SI_KERNEL ||
+	    (signal->si_signo == SIGHUP && getsid(0) == getpid()))
+		return false;
+	return getpgid(rank) == getpgrp();
+}
+
+static void run_pass_signal(struct run *run, const siginfo_t *signal)
+{
+	uint32_t i;
+
+	if (signal->si_signo == SIGCHLD)
+		return;
+	run->asked |= signal->si_signo != SIGUSR1 && signal->si_signo != SIGUSR2;
+	for (i = 0; i < run->count; i++)
+		if (run->pid[i] && !run_has_signal(run->pid[i], signal))
+			kill(run->pid[i], signal->si_signo);
+}
+
+static void run_begin(sigset_t *blocked, sigset_t *usual)
+{
+	static const int signals[] = {
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+	};
+	unsigned int i;
+
+	prctl(PR_SET_NAME, PORT_KEEPER);
+	/* Without its default, there would be no status to wait for. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(blocked);
+	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaddset(blocked, signals[i]);
+	sigprocmask(SIG_BLOCK, blocked, usual);
+}
+
+/* Returns the number of a signal, or an error after some time if @looks. */
+static int run_await_signal(const sigset_t *blocked, siginfo_t *signal, bool looks)
+{
+	const struct timespec pause = { .tv_nsec = LATECOMERS_EVERY_MS * 1000000 };
+
+	return looks ? sigtimedwait(blocked, signal, &pause) : sigwaitinfo(blocked, signal);
+}
+
+/*
+ * This process answers those that join later in place of its only rank. If it has several, it does
+ * so while the others run.
+ */
+static void run_stay(struct run *run, const sigset_t *blocked)
+{
+	uint64_t end = meeting_clock_ms() + STAY_MS;
+	struct timespec pause;
+	siginfo_t signal;
+	int left;
+
+	while (run->stays && !run_has_all(run) && !run->asked) {
+		left = meeting_clock_left(end);
+		if (!left)
+			return;
+		pause = (struct timespec){ left / MS_PER_S, left % MS_PER_S * NS_PER_MS };
+		if (sigtimedwait(blocked, &signal, &pause) > 0) {
+			run_pass_signal(run, &signal);
+			run_reap(run);
+		}
+	}
+}
+
+/*
+ * The ranks here have a terminal in common: that some wait for others is printed once, from here.
+ * Returns the exit status.
+ */
+static int run_until_all_end(struct run *run, const sigset_t *blocked)
+{
+	const struct latecomers_ranks ranks = {
+		.group = run->group, .first = run->first, .count = run->count,
+		.socket = run->socket, .ended = run->ended, .names = run->names,
+	};
+	struct latecomers latecomers;
+	siginfo_t signal;
+	bool looks = true;
+
+	latecomers_init(&latecomers, &ranks);
+	while (run->running) {
+		if (run_await_signal(blocked, &signal, looks) > 0) {
+			run_pass_signal(run, &signal);
+			run_reap(run);
+		}
+		looks = looks && run->running && latecomers_look(&latecomers);
+	}
+	latecomers_free(&latecomers);
+	run_stay(run, blocked);
+	collsock_group_free(run->group);
+	return run->status;
+}
+
+/* ---- all ranks, on this host ---- */
 
 /* Advice about an error of a rank that is to be started, to be printed after the error */
 static const char *run_advice(int error)
@@ -181,137 +378,13 @@ static struct collsock_group *run_make_group(struct run *run, bool user)
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		err(RUN_FAILED, "no random numbers");
 	error = collsock_group_new(&group, random.id, random.nonce, random.key);
-	for (rank = 0; !error && rank < run->ranks; rank++)
+	for (rank = 0; !error && rank < run->count; rank++)
 		error = collsock_group_add_host(group, "127.0.0.1", run_take_port(run, rank, user));
 	if (error)
-		errx(RUN_FAILED, "group of %u ranks: %s", run->ranks, strerror(-error));
+		errx(RUN_FAILED, "group of %u ranks: %s", run->count, strerror(-error));
 	collsock_group_request(group)->max_bytes = COLLSOCK_DEFAULT_MAX_BYTES;
 	explicit_bzero(&random, sizeof(random));
 	return group;
-}
-
-static void run_start(struct run *run, uint32_t rank, const sigset_t *usual, char **words)
-{
-	struct launch_values values = { .socket = "" };
-	int fd = launch_request_write(run->group, rank, values.request);
-	pid_t parent = getpid();
-
-	if (fd < 0)
-		errx(RUN_FAILED, "request of rank %u: %s%s", rank, strerror(-fd), run_advice(fd));
-	run->pid[rank] = fork();
-	if (run->pid[rank] < 0)
-		err(RUN_FAILED, "rank %u", rank);
-	if (run->pid[rank]) {
-		close(fd);
-		run->running++;
-		return;
-	}
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* It may have ended before. */
-	if (getppid() != parent)
-		_exit(RUN_FAILED);
-	sigprocmask(SIG_SETMASK, usual, NULL);
-	if (run->socket[rank] >= 0 &&
-	    launch_request_pass_socket(run->socket[rank], values.socket))
-		err(RUN_FAILED, "socket of rank %u", rank);
-	run_set_rank(&values, rank, run->ranks);
-	run_program(words);
-}
-
-static uint32_t run_find(const struct run *run, pid_t pid)
-{
-	uint32_t rank = 0;
-
-	while (rank < run->ranks && run->pid[rank] != pid)
-		rank++;
-	return rank;
-}
-
-static bool run_has_joined(const struct run *run, uint32_t rank)
-{
-	return run->socket[rank] >= 0 && user_udp_has_joined(run->socket[rank]);
-}
-
-/*
- * The others may wait for it already, or join later: for one that has failed before it joined, or
- * has joined in user space, and then perhaps ended silently. Returns a text for the message.
- */
-static const char *run_decline(const struct run *run, uint32_t rank, int status)
-{
-	if (!run->running || (!status && !run_has_joined(run, rank)) ||
-	    launch_request_decline(run->group, rank, run->socket[rank]))
-		return "";
-	return ", before it joined";
-}
-
-static void run_report(struct run *run, uint32_t rank, int status)
-{
-	const char *when;
-
-	run->pid[rank] = 0;
-	run->running--;
-	when = run_decline(run, rank, status);
-	if (!status)
-		return;
-	if (WIFSIGNALED(status))
-		warnx("rank %u was ended by signal %d (%s)%s", rank, WTERMSIG(status),
-		      strsignal(WTERMSIG(status)), when);
-	else
-		warnx("rank %u: exit status %d%s", rank, WEXITSTATUS(status), when);
-	if (!run->status)
-		run->status = WIFSIGNALED(status) ? RUN_SIGNALED + WTERMSIG(status) :
-						    WEXITSTATUS(status);
-}
-
-static void run_reap(struct run *run)
-{
-	uint32_t rank;
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		rank = run_find(run, pid);
-		if (rank < run->ranks)
-			run_report(run, rank, status);
-	}
-}
-
-/*
- * Has the kernel sent it to that rank, too? Signals of keys go to the process group, but SIGHUP at
- * the end of the terminal only to the leader of its session.
- */
-static bool run_has_signal(pid_t rank, const siginfo_t *signal)
-{
-	if (signal->si_code != SI_KERNEL ||
-	    (signal->si_signo == SIGHUP && getsid(0) == getpid()))
-		return false;
-	return getpgid(rank) == getpgrp();
-}
-
-static void run_pass_signal(const struct run *run, const siginfo_t *signal)
-{
-	uint32_t rank;
-
-	if (signal->si_signo == SIGCHLD)
-		return;
-	for (rank = 0; rank < run->ranks; rank++)
-		if (run->pid[rank] && !run_has_signal(run->pid[rank], signal))
-			kill(run->pid[rank], signal->si_signo);
-}
-
-static void run_block_signals(sigset_t *blocked, sigset_t *usual)
-{
-	static const int signals[] = {
-		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
-	};
-	unsigned int i;
-
-	/* Without its default, there would be no status to wait for. */
-	signal(SIGCHLD, SIG_DFL);
-	sigemptyset(blocked);
-	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		sigaddset(blocked, signals[i]);
-	sigprocmask(SIG_BLOCK, blocked, usual);
 }
 
 /* Loopback is down in a new network namespace: the ranks would wait for each other. */
@@ -328,36 +401,20 @@ static void run_check_loopback(void)
 	close(fd);
 }
 
-/* Returns the number of a signal, or an error after some time if @looks. */
-static int run_await_signal(const sigset_t *blocked, siginfo_t *signal, bool looks)
+static void run_start_here(struct run *run, uint32_t rank, const sigset_t *usual, char **words)
 {
-	const struct timespec pause = { .tv_nsec = LATECOMERS_EVERY_MS * 1000000 };
+	char request[LAUNCH_REQUEST_BYTES];
+	int file = launch_request_write(run->group, rank, request);
 
-	return looks ? sigtimedwait(blocked, signal, &pause) : sigwaitinfo(blocked, signal);
-}
-
-/* The ranks have a terminal in common: that some wait for others is printed once, from here. */
-static void run_until_all_end(struct run *run, const sigset_t *blocked)
-{
-	struct latecomers latecomers = {
-		.id = collsock_group_request(run->group)->id, .ranks = run->ranks
-	};
-	siginfo_t signal;
-	bool looks = true;
-
-	while (run->running) {
-		if (run_await_signal(blocked, &signal, looks) > 0) {
-			run_pass_signal(run, &signal);
-			run_reap(run);
-		}
-		looks = looks && run->running &&
-			latecomers_look(&latecomers, run->socket);
-	}
+	if (file < 0)
+		errx(RUN_FAILED, "request of rank %u: %s%s", rank, strerror(-file),
+		     run_advice(file));
+	run_start(run, rank, request, file, usual, words);
 }
 
 static int run_all(uint32_t ranks, char **words)
 {
-	struct run run = { .ranks = ranks, .port = run_read_port() };
+	struct run run = { .count = ranks, .port = run_read_port() };
 	enum collsock_backend backend;
 	sigset_t blocked, usual;
 	uint32_t rank;
@@ -369,13 +426,46 @@ static int run_all(uint32_t ranks, char **words)
 		errx(RUN_FAILED, "no rank can have a socket: %s", strerror(-error));
 	run_check_loopback();
 	run.group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
-	prctl(PR_SET_NAME, PORT_KEEPER);
-	run_block_signals(&blocked, &usual);
+	run_begin(&blocked, &usual);
 	for (rank = 0; rank < ranks; rank++)
-		run_start(&run, rank, &usual, words);
-	run_until_all_end(&run, &blocked);
-	collsock_group_free(run.group);
-	return run.status;
+		run_start_here(&run, rank, &usual, words);
+	return run_until_all_end(&run, &blocked);
+}
+
+/* ---- one rank ---- */
+
+static void run_prepare(struct launch *launch, struct launch_prepared *prepared, char **words)
+{
+	char text[MEETING_TEXT];
+	int error = launch_find(launch, text, sizeof(text)), no_program, status = RUN_FAILED;
+
+	if (error)
+		errx(RUN_FAILED, "%s", text);
+	no_program = program_find(*words);
+	if (no_program)
+		status = run_say_error(*words, no_program);
+	error = launch_prepare(launch, no_program, prepared, text, sizeof(text));
+	if (no_program)
+		exit(status);
+	if (error)
+		errx(RUN_FAILED, "%s", text);
+}
+
+static int run_rank(const struct start *start, char **words)
+{
+	struct launch_prepared prepared;
+	sigset_t blocked, usual;
+	struct launch launch;
+	struct run run;
+
+	run_prepare(&launch, &prepared, words);
+	run = (struct run){
+		.group = prepared.group, .first = launch.rank, .count = 1,
+		.names = start->names, .socket = { prepared.socket },
+	};
+	run_begin(&blocked, &usual);
+	run_start(&run, 0, prepared.request, prepared.file, &usual, words);
+	return run_until_all_end(&run, &blocked);
 }
 
 int run_command(int argc, char **argv)
@@ -385,5 +475,5 @@ int run_command(int argc, char **argv)
 
 	if (!*words)
 		errx(RUN_FAILED, "run: which program? collsock run [OPTIONS] -- PROGRAM [WORD...]");
-	return start.local ? run_all(start.local, words) : run_rank(words);
+	return start.local ? run_all(start.local, words) : run_rank(&start, words);
 }

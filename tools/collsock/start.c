@@ -96,13 +96,17 @@ static void start_set_number(const char *name, uint32_t number)
 }
 
 /* A rank on each host; the first is where they meet. Nothing is started on the others. */
-static void start_set_hosts(const struct start *start)
+static void start_set_hosts(struct start *start)
 {
 	struct start_unresolved unresolved = { };
 	uint32_t ranks = 0, here = 0;
 	char *host;
 
+	start->names = calloc(strlen(start->hosts) + 1, sizeof(*start->names));
+	if (!start->names)
+		err(EXIT_ERROR, "-H");
 	for (host = strtok(start->hosts, ","); host; host = strtok(NULL, ","), ranks++) {
+		start->names[ranks] = host;
 		if (!ranks)
 			start_set("COLLSOCK_RENDEZVOUS", host);
 		if (!start->has_rank && start_is_here(host, &unresolved)) {

@@ -18,6 +18,7 @@
  * @timeout_s: of barrier and allreduce; 0: not given
  * @operator: of allreduce, by its name, or NULL
  * @hosts: of the ranks, with commas between them, or NULL
+ * @names: each of these
  * @has_rank: the rank was given, too
  */
 struct start {
@@ -26,6 +27,7 @@ struct start {
 	uint32_t	timeout_s;
 	const char	*operator;
 	char		*hosts;
+	char		**names;
 	bool		has_rank;
 };
 

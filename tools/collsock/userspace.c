@@ -92,3 +92,11 @@ void userspace_dump(struct replies *all, uint8_t command, int group, uint32_t ha
 
 	user_ask(&ask);
 }
+
+void userspace_groups_of(struct replies *all, uint64_t pid)
+{
+	struct search search = { .all = all, .command = COLLSOCK_CMD_GROUP_GET };
+	const struct user_ask ask = { .only = pid, .take = userspace_parse, .ctx = &search };
+
+	user_ask(&ask);
+}

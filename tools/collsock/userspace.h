@@ -39,4 +39,7 @@ bool userspace_has(uint32_t handle);
  */
 void userspace_dump(struct replies *all, uint8_t command, int group, uint32_t handle);
 
+/* The groups of one process; of all processes if it is 0 */
+void userspace_groups_of(struct replies *all, uint64_t pid);
+
 #endif
