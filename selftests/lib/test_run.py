@@ -468,7 +468,8 @@ fi
 
 
 def an_operation_that_times_out(_):
-    """In user space the rank ends with its process, which others learn when they join."""
+    """It says for whom everyone waits. In user space the rank ends with its process, which others
+    learn when they join."""
     seen = []
     for words in ("barrier", ""), ("allreduce --op sum", "1"):
         with subprocess.Popen([COMMAND, "run", "--local", "3", "--", "sh", "-c",
@@ -479,6 +480,7 @@ def an_operation_that_times_out(_):
             printed, last = ranks.communicate("a line\n" * 2, timeout=120)
         seen.append((ranks.returncode, printed, said, last))
     return all((status, printed) == (1, "") and said[0].startswith("collsock: timed out; ") and
+               "everyone waits for" in said[0] and "has not joined yet" in said[0] and
                last.count("rank 0 has left the group") == 2
                for status, printed, said, last in seen), repr(seen)
 

@@ -12,6 +12,7 @@
 
 #include "collective.h"
 #include "command.h"
+#include "overdue.h"
 #include "start.h"
 
 #define TEXT_BYTES	512
@@ -87,6 +88,15 @@ static int collective_left_ms(int64_t end_ms)
 	return left > 0 ? left : 0;
 }
 
+/* In user space nobody can ask for it later, as the rank ends with this process. */
+[[gnu::noreturn]] static void collective_give_up(void)
+{
+	const char *sentence = overdue_sentence();
+
+	errx(TIMED_OUT, "timed out; %s", sentence ? sentence :
+	     "collsock wait says which rank everyone waits for");
+}
+
 /*
  * The operation stays posted: it is this process that gives up, but not before it has looked once,
  * as joining may have taken all of the time.
@@ -100,8 +110,7 @@ static void collective_await(struct collsock *socket, int64_t end_ms)
 		left = collective_left_ms(end_ms);
 		ready = poll(&readable, 1, left);
 		if (ready <= 0 && !left)
-			errx(TIMED_OUT,
-			     "timed out; collsock wait says which rank everyone waits for");
+			collective_give_up();
 	} while (ready <= 0);
 }
 
