@@ -218,6 +218,17 @@ def numbers_that_are_negative(_):
         f"{[shows(done) for _, done in seen]}, -5x {shows(wrong)}"
 
 
+def numbers_that_are_none(_):
+    """Whole numbers of more than 64 bits do not become real ones, which others do not have."""
+    seen = [(number, run("allreduce", "--op", "sum", number))
+            for number in ("9223372036854775808", "-9223372036854775809", "0x10", "-0x1p3", "1,5")]
+    real = run("run", "--local", "1", "--", COMMAND, "allreduce", "--op", "sum",
+               "9223372036854775808.0")
+    return all(done.returncode == 2 and f'allreduce: "{number}" is ' in done.stderr
+               for number, done in seen) and real.stdout == "9.2233720368547758e+18\n", \
+        f"{[shows(done) for _, done in seen]}, {shows(real)}"
+
+
 def standard_error_that_is_full(folder):
     """What cannot be printed does not change the exit status. Of the second, the interpreter is not
     there."""
@@ -805,6 +816,7 @@ TESTS = {
     "options of a rank come before the request of collsock run":
         a_group_that_options_describe,
     "a negative number is not an option": numbers_that_are_negative,
+    "a number that is too large, or not decimal, is a wrong usage": numbers_that_are_none,
     "the exit status is right if standard error is full": standard_error_that_is_full,
     "too many open files are not told as ports that are taken": descriptors_for_some_ranks,
     "options that contradict each other are refused": options_that_contradict_each_other,

@@ -183,6 +183,7 @@ static enum collsock_operator collective_operator(const char *name)
 	errx(START_USAGE, "allreduce: --op is sum, min, max or product");
 }
 
+/* The numbers of all ranks are of one type, so a whole one that is too large is not a real one. */
 static struct number collective_number(const char *word)
 {
 	struct number number = { .type = COLLSOCK_INT64 };
@@ -190,12 +191,17 @@ static struct number collective_number(const char *word)
 
 	errno = 0;
 	number.whole = strtoll(word, &end, 10);
-	if (!errno && end != word && !*end)
+	if (end != word && !*end) {
+		if (errno)
+			errx(START_USAGE,
+			     "allreduce: \"%s\" is too large for a whole number of 64 bits; %s.0 is a real one",
+			     word, word);
 		return number;
+	}
 	number = (struct number){ .type = COLLSOCK_DOUBLE };
 	number.real = strtod(word, &end);
-	if (end == word || *end)
-		errx(START_USAGE, "allreduce: \"%s\" is not a number", word);
+	if (end == word || *end || strpbrk(word, "xX"))
+		errx(START_USAGE, "allreduce: \"%s\" is not a decimal number", word);
 	return number;
 }
 
