@@ -69,8 +69,8 @@ static const struct advice advices[] = {
 		"join after fork(), or open with COLLSOCK_OPEN_KEEP",
 	}, {
 		EOPNOTSUPP, CALL,
-		"this kernel does not support what was asked for, or this group has no scans as its ranks are not placed on hosts in their order, or ranks in user space have no multicast address",
-		"compare with collsock_features(), or use a newer module; number ranks host by host; join without a multicast address",
+		"this kernel does not support what was asked for, or this group has no scans as its ranks are not placed on hosts in their order, or ranks in user space have no multicast address and cannot be teams of processes",
+		"compare with collsock_features(), or use a newer module; number ranks host by host; join without a multicast address; use a team of threads",
 	}, {
 		ERANGE, CALL, "the group has reserved nothing for the degree that the post names",
 		"name the degree of the group or one of its degrees, or join with this one among them",

@@ -151,8 +151,12 @@ COLLSOCK_PUBLIC int collsock_team_set_spin(struct collsock_team *team, unsigned 
 
 COLLSOCK_PUBLIC int collsock_team_combine(struct collsock_team *team, struct collsock *socket)
 {
-	int flags = fcntl(socket->fd, F_GETFL);
+	int flags;
 
+	/* A rank in user space is that of one process. */
+	if (socket->user && team->is_process)
+		return -EOPNOTSUPP;
+	flags = fcntl(socket->fd, F_GETFL);
 	if (flags < 0)
 		return -errno;
 	if (team->operation || flags & O_NONBLOCK)

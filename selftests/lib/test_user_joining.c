@@ -51,6 +51,25 @@ TEST(what_the_environment_says_is_checked)
 	EXPECT_EQ(-EOPNOTSUPP, collsock_open(&s, COLLSOCK_OPEN_INHERIT));
 }
 
+/* The other processes of a team would need the rank of the one that joins. */
+TEST(a_team_of_processes_is_no_rank)
+{
+	struct collsock_team *threads[1], *process;
+	int memfd = collsock_team_memfd(1, COLLSOCK_TEAM_AUTO, 0);
+	struct collsock *s;
+
+	setenv("COLLSOCK_BACKEND", "user", 1);
+	ASSERT_EQ(0, collsock_open(&s, COLLSOCK_OPEN_KEEP));
+	ASSERT_EQ(0, collsock_team_open(&process, memfd, 0));
+	ASSERT_EQ(0, collsock_team_new(threads, 1, COLLSOCK_TEAM_AUTO, 0));
+	EXPECT_EQ(-EOPNOTSUPP, collsock_team_combine(process, s));
+	EXPECT_EQ(0, collsock_team_combine(threads[0], s));
+	collsock_team_free(process);
+	collsock_team_free(threads[0]);
+	collsock_close(s);
+	close(memfd);
+}
+
 static int join_by_hand(__u32 ranks_here, const __u8 *key, const char *multicast)
 {
 	struct collsock_group *group;
