@@ -72,9 +72,16 @@ def test_a_team_whose_members_cannot_be_started_is_not_waited_for():
         library = f"{folder}/no_fork.so"
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], check=True,
                        text=True, input=NO_FORK)
-        for kind in "central:processes", "futex:processes":
-            status, _, error = team(kind, "env", f"LD_PRELOAD={library}")
-            assert status == 1 and "a member cannot be started: Resource" in error, (status, error)
+        status, _, error = team("futex:processes", "env", f"LD_PRELOAD={library}")
+        assert status == 1 and "a member cannot be started: Resource" in error, (status, error)
+
+
+def test_a_team_of_processes_that_is_a_rank_in_user_space_is_refused():
+    status, _, error = team("central:processes")
+    assert status == 1 and error.count("cannot be a team of processes: use threads") == 1, \
+        (status, error)
+    status, said, error = team("central:threads")
+    assert status == 0 and said, (status, error)
 
 
 def test_a_member_that_ends_ends_a_team_of_a_bare_futex():

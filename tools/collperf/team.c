@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -135,9 +136,15 @@ static void *thread_main(void *context)
 
 static void combine(struct member *m)
 {
+	int error;
+
 	if (!m->team)
 		return;
-	check(collsock_team_combine(m->team, m->socket), COLLSOCK_NO_RANK);
+	error = collsock_team_combine(m->team, m->socket);
+	if (error == -EOPNOTSUPP)
+		errx(EXIT_FAILED,
+		     "--team: a rank in user space ends with its process, and cannot be a team of processes: use threads, or the module");
+	check(error, COLLSOCK_NO_RANK);
 	check(collsock_team_set_spin(m->team, m->options->spin_us), COLLSOCK_NO_RANK);
 }
 
@@ -220,9 +227,10 @@ static void measure_processes(struct figures *figures, const struct member *mode
 	}
 	if (m.bare)
 		end_with_children();
+	/* If this fails, it does so once. */
+	member_open(&m, memfd, 0);
 	for (i = 1; i < count; i++)
 		start_member(&m, memfd, i);
-	member_open(&m, memfd, 0);
 	member_measure(figures, &m);
 	for (i = 1; i < count; i++)
 		if (wait(&status) < 0 || status)
