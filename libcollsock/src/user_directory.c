@@ -53,6 +53,18 @@ int user_directory_open(unsigned int which, bool make)
 	return err ? err : fd;
 }
 
+/* It is not there, but a rank would make it. */
+static bool directory_can_be_made(const char *name)
+{
+	char parent[PATH_MAX];
+
+	if (errno != ENOENT)
+		return false;
+	snprintf(parent, sizeof(parent), "%s", name);
+	*strrchr(parent, '/') = '\0';
+	return !faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS);
+}
+
 bool user_directory_refused(char path[PATH_MAX], uid_t *owner)
 {
 	char name[PATH_MAX];
@@ -67,8 +79,13 @@ bool user_directory_refused(char path[PATH_MAX], uid_t *owner)
 			close(fd);
 			return false;
 		}
-		if (directory_name(which, name) || lstat(name, &status))
+		if (directory_name(which, name))
 			continue;
+		if (lstat(name, &status)) {
+			if (directory_can_be_made(name))
+				return false;
+			continue;
+		}
 		memcpy(path, name, sizeof(name));
 		*owner = status.st_uid;
 		refused = true;

@@ -32,7 +32,8 @@
 int user_directory_open(unsigned int which, bool make);
 
 /*
- * Is no directory usable, because something else is in its place? Then nobody can find the ranks.
+ * Is no directory usable, nor can be made, because something else is in its place? Then nobody can
+ * find the ranks.
  * @path, @owner: out: of that
  */
 bool user_directory_refused(char path[PATH_MAX], uid_t *owner);

@@ -281,6 +281,19 @@ def test_folder_of_another_user_is_named(folder):
         place.rmdir()
 
 
+def test_folder_that_ranks_would_make_is_no_reason_for_a_warning(folder):
+    """Though the other one is of another user, as after su."""
+    if os.geteuid():
+        return
+    user = 200000 + os.getpid()
+    (folder / "roots/collsock").mkdir(mode=0o700, parents=True)
+    folder.chmod(0o755)
+    done = subprocess.run([shutil.copy(COMMAND, folder), "doctor"], user=user, group=user,
+                          extra_groups=[], text=True, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=USUAL | {"XDG_RUNTIME_DIR": str(folder / "roots")})
+    assert "cannot be seen" not in done.stdout and "ports" in done.stdout, done.stdout
+
+
 def test_answer_that_is_none_is_ignored(folder):
     """Of a process of this user, whatever it is."""
     (folder / "collsock").mkdir(mode=0o700)
