@@ -180,9 +180,9 @@ def opens(recipe, rules):
 def recipes_for_nftables_open_the_port_whatever_the_rules():
     simple, general, for_all = recipes("Documentation/firewall.md")
     udp, tcp = simple[:-1].split("; ")[-2:]
-    equal("recipe for meetings", tcp, udp.replace("udp dport 7607", "tcp dport 7607-7670"))
+    equal("recipe for meetings", tcp, udp.replace("udp dport 7607-7871", "tcp dport 7607-7670"))
     equal("recipe for multicast", for_all,
-          f"nft '{udp.replace(' udp', ' ip daddr 239.7.7.7 udp')}'")
+          f"nft '{udp.replace(' udp', ' ip daddr 239.7.7.7 udp').replace('7607-7871', '7607')}'")
     equal("recipe of README.md", recipes("README.md"), [simple])
     try:
         for rules in ("", *CLOSED):
