@@ -193,8 +193,9 @@ static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *que
 }
 
 /*
- * Find routes, and take the packets that have one. Those for which there was no time wait for a
- * turn. An instance that has ended has no more turns.
+ * Transmit the packets that have their headers. Then find routes, and take the packets that have
+ * one. The lock is dropped meanwhile. Packets for which there was no time wait for a turn; an
+ * instance that has ended has no more turns.
  */
 static noinline struct sk_buff *instance_find_routes(struct coll_instance *gi)
 	__must_hold(&gi->lock)
@@ -206,9 +207,14 @@ static noinline struct sk_buff *instance_find_routes(struct coll_instance *gi)
 		.owner		= gi->owner,
 		.self		= coll_instance_self(gi),
 	};
-	struct sk_buff *queue;
+	struct sk_buff *queue = coll_outbox_take(&gi->outbox);
 
-	queue = coll_outbox_find_routes(&sender, &gi->outbox, &gi->unaddressed);
+	if (queue) {
+		spin_unlock(&gi->lock);
+		instance_transmit(gi, queue);
+		spin_lock(&gi->lock);
+	}
+	queue = coll_outbox_find_routes(&sender, &gi->unaddressed);
 	if (gi->unaddressed.first && !gi->ended)
 		coll_instance_queue(gi, COLL_TURN_REST);
 	return queue;

@@ -47,7 +47,8 @@ void coll_outbox_trace_sent(const struct sk_buff *skb)
  * @to: its destination
  * @multicast: that is a multicast address
  *
- * @route and @to must exist while packets leave the outbox. Context: the lock of the routes held.
+ * @route and @to must exist until coll_outbox_find_routes() takes the packet; coll_outbox_free()
+ * does not use them. Context: the lock of the routes held.
  */
 void coll_outbox_add_unaddressed(struct coll_outbox *unaddressed, struct sk_buff *skb,
 				 struct sock *owner, union coll_route *route,
@@ -133,34 +134,30 @@ static void outbox_sort(const struct coll_outbox_sender *s, struct sk_buff *skb,
 }
 
 /**
- * coll_outbox_find_routes() - take all packets, and those whose routes there is time to look up
+ * coll_outbox_find_routes() - take the packets whose routes there is time to look up
  * @sender: who sends the packets
- * @outbox: packets with headers; empty afterwards
- * @unaddressed: packets without, at least one; those that have to wait remain
+ * @unaddressed: packets without headers; those that have to wait remain
  *
  * Packets that have no route are counted and freed.
  *
- * Return: the packets that have their headers; NULL if there is none. Context: BH disabled since
- * the first of @outbox were addressed, until they have been transmitted; the lock of the routes,
- * which also protects both outboxes, held. It is dropped meanwhile.
+ * Return: the packets, with their headers; NULL if there is none. Context: BH disabled until they
+ * have been transmitted; the lock of the routes, which also protects @unaddressed, held. It is
+ * dropped meanwhile.
  */
 struct sk_buff *coll_outbox_find_routes(const struct coll_outbox_sender *sender,
-					struct coll_outbox *outbox, struct coll_outbox *unaddressed)
+					struct coll_outbox *unaddressed)
 	__must_hold(sender->lock)
 {
 	u64 until = ktime_get_ns() + COLL_OUTBOX_NS;
 	struct coll_outbox complete;
 
 	lockdep_assert_held(sender->lock);
-	/* Other events use @outbox while the lock is dropped. */
 	coll_outbox_init(&complete);
-	if (outbox->first) {
-		complete = *outbox;
-		coll_outbox_init(outbox);
-	}
-	do {
+	while (unaddressed->first) {
 		outbox_sort(sender, coll_outbox_take_first(unaddressed), unaddressed, &complete);
-	} while (unaddressed->first && ktime_get_ns() < until);
+		if (ktime_get_ns() >= until)
+			break;
+	}
 	return complete.first;
 }
 

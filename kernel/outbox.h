@@ -88,7 +88,6 @@ void coll_outbox_add_unaddressed(struct coll_outbox *unaddressed, struct sk_buff
 				 struct sock *owner, union coll_route *route,
 				 const struct collsock_member *to, bool multicast);
 struct sk_buff *coll_outbox_find_routes(const struct coll_outbox_sender *sender,
-					struct coll_outbox *outbox,
 					struct coll_outbox *unaddressed);
 void coll_outbox_free(struct coll_outbox *outbox, struct coll_counters __percpu *counters);
 
