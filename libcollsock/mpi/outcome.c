@@ -66,18 +66,18 @@ static const char *outcome_text(const struct joining *j, const struct joining_ou
 	case -EADDRNOTAVAIL:
 		snprintf(text, bytes,
 			 "no address that others can reach (%s?), or groups there do not use UDP port %u (collsock get port; %s)",
-			 cm_setting_names[CM_SETTING_NETWORK], cm_settings.port,
+			 cm_setting_names[CM_SETTING_NETWORK], j->options.port,
 			 cm_setting_names[CM_SETTING_PORT]);
 		return text;
 	case -EHOSTUNREACH:
 		snprintf(text, bytes,
 			 "no packets arrive on its host: is UDP port %u open there for all others?",
-			 cm_settings.port);
+			 j->options.port);
 		return text;
 	case -ENETUNREACH:
 		snprintf(text, bytes,
 			 "packets of some do not arrive: is UDP port %u open between all hosts?",
-			 cm_settings.port);
+			 j->options.port);
 		return text;
 	case -EMFILE:
 		return "too few file descriptors are left (ulimit -n)";

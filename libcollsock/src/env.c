@@ -119,9 +119,6 @@ COLLSOCK_PUBLIC int collsock_join_env(struct collsock **joined,
 	/* If the program leaves it open, the request of collsock run decides. */
 	if (!err && !(options && options->max_bytes))
 		o.max_bytes = 0;
-	/* If the program leaves the port open, the environment decides. */
-	if (!err && !(options && options->port))
-		o.port = 0;
 	if (o.failed_rank)
 		*o.failed_rank = COLLSOCK_NO_RANK;
 	if (!o.text || !o.text_bytes) {

@@ -45,6 +45,7 @@ int joining_init(struct joining *j, const struct collsock_options *options, __u3
 		.options = *options, .rank = rank, .ranks = ranks, .exchange = exchange,
 		.context = context,
 	};
+	joining_options_find_port(&j->options);
 	err = joining_plan_init(&j->plan, ranks);
 	j->records = calloc(ranks, sizeof(*j->records));
 	j->answers = calloc(ranks, sizeof(*j->answers));

@@ -83,10 +83,15 @@ int joining_options_complete(struct collsock_options *o, const struct collsock_o
 		o->timeout_ms = COLLSOCK_DEFAULT_TIMEOUT_MS;
 	if (!o->max_bytes)
 		o->max_bytes = COLLSOCK_DEFAULT_MAX_BYTES;
-	if (!o->port && o->bearer != COLLSOCK_BEARER_ETHERNET)
-		o->port = backend == COLLSOCK_BACKEND_USER ? COLLSOCK_PORT : socket_port();
 	joining_options_set_multicast(o, o->multicast);
 	return err;
+}
+
+void joining_options_find_port(struct collsock_options *o)
+{
+	if (o->port || o->bearer == COLLSOCK_BEARER_ETHERNET)
+		return;
+	o->port = o->backend == COLLSOCK_BACKEND_USER ? COLLSOCK_PORT : socket_port();
 }
 
 bool joining_options_keyed(const struct collsock_options *o)

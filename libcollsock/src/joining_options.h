@@ -37,7 +37,7 @@ struct joining_terms {
 };
 
 /**
- * joining_options_complete() - check options, and fill in their defaults
+ * joining_options_complete() - check options, and fill in their defaults, but for the port
  * @complete: out: the options, or after an error the defaults
  * @options: from the caller of the library, or NULL
  *
@@ -46,6 +46,9 @@ struct joining_terms {
  */
 int joining_options_complete(struct collsock_options *complete,
 			     const struct collsock_options *options);
+
+/* Use the module's port if no port is given. */
+void joining_options_find_port(struct collsock_options *options);
 
 void joining_options_terms(struct joining_terms *terms, const struct collsock_options *options);
 

@@ -32,6 +32,7 @@ FIXTURE_SETUP(records)
 
 	fake.addresses[0] = "eth0=10.1.0.1/24";
 	ASSERT_EQ(0, joining_options_complete(&self->options, NULL));
+	joining_options_find_port(&self->options);
 	for (i = 0; i < RANKS; i++) {
 		fill(&self->of[i], &self->options, i, 0);
 		self->of[i].host.identity[0] = i;
@@ -308,6 +309,9 @@ TEST(options_default_to_what_is_documented)
 	ASSERT_EQ(0, joining_options_complete(&o, NULL));
 	EXPECT_EQ(COLLSOCK_DEFAULT_TIMEOUT_MS, o.timeout_ms);
 	EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, o.max_bytes);
+	EXPECT_EQ(0, o.port);
+	o.backend = COLLSOCK_BACKEND_USER;
+	joining_options_find_port(&o);
 	EXPECT_EQ(COLLSOCK_PORT, o.port);
 	EXPECT_EQ(0, joining_options_complete(&o, &zero));
 	EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, o.max_bytes);
