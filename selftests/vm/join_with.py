@@ -159,7 +159,8 @@ def a_host_that_has_loopback_only_is_named():
     with changed((2,), ("addr flush dev eth0",), (*IPV4, *IPV6)):
         all_fail((1, 2), words="join: rank 1 has no address that others can reach (see ip "
                  "address, COLLSOCK_NETWORK, the options network and family), or groups "
-                 "there do not use UDP port 7607 (collsock get port; the option port, or COLLSOCK_PORT)")
+                 "there do not use UDP port 7607 (collsock get port; the option port, or "
+                 "COLLSOCK_PORT)")
 
 
 # ---- ranks that disagree, and networks that block ----
