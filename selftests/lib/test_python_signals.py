@@ -73,7 +73,8 @@ def at_each_place(function, check):
 def works(group):
     """No lock and no turn is left behind, also for other threads."""
     reader = group._reader
-    equal((reader.reading, reader.polling, reader.posting, reader.bells), (None, set(), [], []))
+    equal((reader.reading, reader.polling, reader.posting, reader.sleepers),
+          (None, set(), [], set()))
     in_another = in_threads(1, lambda _: group.allreduce(1, timeout=PATIENCE))
     equal((in_another, group.allreduce(2, timeout=PATIENCE)), ([1], 2))
     equal(reader.pending, {})
@@ -182,6 +183,59 @@ def test_follower_of_an_interrupted_thread_goes_on():
         thread.join(PATIENCE)
         equal(thread.is_alive(), False)
         first.wait()
+
+
+# ---- handlers that raise nothing ----
+
+def at_each_place_do(function, handler):
+    """Call the handler, once at each place of the function where the interpreter may do so, with
+    what the function returns for that place."""
+    place, where = 0, "the beginning"
+    while where:
+        place += 1
+        called, where = function(), None
+
+        def profile(frame, event, _, left=[place], called=called):  # a new list each time
+            nonlocal where
+            if event in ("call", "c_return") and frame.f_code.co_filename in FILES and not where:
+                left[0] -= 1
+                if not left[0]:
+                    where = f"{frame.f_code.co_qualname}:{frame.f_lineno}, {event}"
+                    sys.setprofile(None)
+                    handler(called)
+        gc.disable()
+        sys.setprofile(profile)
+        try:
+            got = called()
+        finally:
+            sys.setprofile(None)
+            gc.enable()
+        equal(got.tolist(), [7.5, 1], where)
+    assert place > 20, f"{place} places only"
+
+
+def test_handler_that_looks_takes_nothing_from_the_call_that_it_interrupts():
+    with Ranks(1, max_bytes=1 << 16) as ranks:
+        group, later = ranks[0], []
+
+        def waits():
+            handles = [group.post_allreduce(array.array("d", [7.5, 1])) for _ in range(2)]
+            time.sleep(0.001)
+            return lambda: [handle.wait() for handle in handles][0]
+
+        def looks(_):
+            group.failure()
+
+        def posts(_):
+            """What needs a larger buffer."""
+            later.append(group.post_allreduce(bytes(5000 + 8 * len(later))))
+            time.sleep(0.001)
+            later[-1].done()
+        at_each_place_do(waits, looks)
+        at_each_place_do(waits, posts)
+        equal([len(one.wait(PATIENCE)) for one in later],
+              [5000 + 8 * at for at in range(len(later))])
+        works(group)
 
 
 # ---- real signals ----

@@ -71,7 +71,7 @@ class Operation(Generic[T]):
         """It has ended, well or not; the group's lock is held. A call that a signal handler has
         interrupted is made again."""
         if not self.ended:
-            failed = self._take(result)
+            failed = self._take(self._decode, result)  # a handler that closes the group forgets it
             self._error = failed or error
             self.ended = True
         self.payload = b""
@@ -80,16 +80,16 @@ class Operation(Generic[T]):
             self._callbacks[-1]()
             self._callbacks.pop()
 
-    def _take(self, result: bytes | None) -> Exception | None:
+    def _take(self, decode: Callable[[bytes], Any], result: bytes | None) -> Exception | None:
         """Make the value of a result; returns why there is none, such as a buffer that was released
         meanwhile. What is raised once only is a signal handler's."""
         if result is None:
             return None
         try:
-            self._value = self._decode(result)
+            self._value = decode(result)
         except Exception as interruption:  # pylint: disable=broad-except
             try:
-                self._value = self._decode(result)
+                self._value = decode(result)
             except Exception as failed:  # pylint: disable=broad-except
                 return failed
             raise interruption

@@ -4,10 +4,18 @@
 A completion is received by whichever thread reads, and is often that of another. So one thread at
 a time reads, the others sleep until something has changed, and one of them is the next to read.
 
+Only the thread in `reading` receives, and it looks whether it still has to wait after it has become
+that thread: so what it waits for cannot be received by another while it polls. Any other thread
+that waits for completions finds, in one section of the lock, that it has to wait and that somebody
+reads, and is then among `sleepers`, all of which are woken after whatever was received, when the
+reader leaves. An exception changes none of this, as whoever has become the reader leaves in a
+`finally`, and a sleeper that ends takes nothing away from others: they are all woken.
+
 A signal handler may raise an exception (KeyboardInterrupt) after each call of a function. Nothing
 is lost by that, as all that changes the state can be done again, and is: a completion is looked at
 first, and leaves the socket when its operation has ended. Locks are taken by `with` alone, of locks
-that are no class of Python: the interpreter runs no handler before it is inside.
+that are no class of Python: the interpreter runs no handler before it is inside. A handler that
+raises nothing has the lock, too, if its thread has: it may look, and finds that somebody reads.
 """
 from __future__ import annotations
 
@@ -25,6 +33,9 @@ from . import error, layout, user
 from .operation import Operation
 
 MOST_MS = 2**31 - 1
+# Plain numbers: to combine those of Python's enumerations is a call of a function
+NOW = int(socket.MSG_DONTWAIT)
+PEEK = int(socket.MSG_DONTWAIT | socket.MSG_PEEK)
 
 
 def left_of(deadline: float | None) -> float | None:
@@ -41,11 +52,11 @@ class Reader:
     """The socket's completions.
 
     lock: of the fields below
-    bells: of threads that sleep until something has changed
+    sleepers: threads that sleep until something has changed, each at a queue of its own
     pending: operations that have not ended, by cookie
     posting: threads that post, in their order; it is the first one's turn
-    reading: the thread that polls in order to receive, if there is one
-    polling: threads that poll, that one included
+    reading: the thread that receives, or polls in order to, if there is one
+    polling: threads that use the descriptor, that one included
     closed: the last of these closes the socket, whose number else another file might get
     received: how many completions there were at least, the end counted
     failed: the failure of the group, once it is known
@@ -65,7 +76,7 @@ class Reader:
     def reset(self) -> None:
         """No thread has a lock or waits; in a child, none is left that had, or did."""
         self.lock = threading.RLock()
-        self.bells: list[queue.SimpleQueue[None]] = []
+        self.sleepers: set[queue.SimpleQueue[None]] = set()
         self.posting: list[object] = []
         self.reading: object | None = None
         self.polling: set[object] = set()
@@ -112,32 +123,33 @@ class Reader:
             elif self.sock.fileno() >= 0:
                 self.sock.shutdown(socket.SHUT_RDWR)  # wakes them
 
-    # ---- receiving; the lock is held ----
+    # ---- receiving; the lock is held, by the thread that reads ----
 
     def receive(self) -> bool:
         """Receive a completion. False if there is none, or none will come."""
         if self.closed:
             return False
+        buffer = self.buffer  # a signal handler may post, and so need a larger one
         try:
-            received = self.sock.recv_into(self.buffer, 0, socket.MSG_DONTWAIT | socket.MSG_PEEK)
+            received = self.sock.recv_into(buffer, 0, PEEK)
         except BlockingIOError:
             return False
         if received:
-            self.take()
-            self.sock.recv_into(self.buffer, 0, socket.MSG_DONTWAIT)
+            self.take(buffer)
+            self.sock.recv_into(buffer, 0, NOW)
         else:
             self.end_all(self.failed or BrokenPipeError(
                 errno.EPIPE, "the group has failed, or this rank has left it"))
         return received > 0
 
-    def take(self) -> None:
+    def take(self, buffer: bytearray) -> None:
         """The completion in the buffer ends its operation. It may have done so before, in part."""
-        size, number, rank, count, cookie, _, _ = layout.COMPLETION.unpack_from(self.buffer)
+        size, number, rank, count, cookie, _, _ = layout.COMPLETION.unpack_from(buffer)
         self.received += 1
         failed = self.failure(number, rank, cookie) if number else None
         operation = self.pending.get(cookie)
         if operation:
-            result = bytes(memoryview(self.buffer)[size:size + count])
+            result = bytes(memoryview(buffer)[size:size + count])
             operation.end(None if failed else result, failed)
             self.pending.pop(cookie, None)
 
@@ -156,41 +168,46 @@ class Reader:
     def wake(self) -> None:
         """Something has changed for threads that sleep."""
         with self.lock:
-            while self.bells:
-                self.bells[-1].put(None)
-                self.bells.pop()
+            for sleeper in list(self.sleepers):
+                sleeper.put(None)
+                self.sleepers.discard(sleeper)
 
     def sleep(self, until: Callable[[], bool], deadline: float | None) -> bool:
         """Sleep until it is so. False if the time is over before."""
-        bell: queue.SimpleQueue[None] = queue.SimpleQueue()
+        mine: queue.SimpleQueue[None] = queue.SimpleQueue()
         try:
             while True:
                 with self.lock:
+                    self.sleepers.add(mine)
                     if until():
                         return True
-                    self.bells.append(bell)
                 left = left_of(deadline)
                 try:
-                    bell.get(timeout=left)
+                    mine.get(timeout=left)
                 except queue.Empty:
                     return until()
         finally:
             with self.lock:
-                if bell in self.bells:  # nobody has rung it, and the next one to ring forgets it
-                    self.bells.remove(bell)
+                self.sleepers.discard(mine)  # else the next one to wake threads does so
 
-    def poll(self, left: float | None, events: int) -> None:
-        """Sleep until the socket is ready; as the thread that reads, if there is none."""
+    # ---- reading; the lock is not held ----
+
+    def poll(self, left: float | None, events: int, wanted: Callable[[], bool]) -> None:
+        """Sleep until the socket is ready, and receive until it is so; as the thread that reads if
+        there is none. Another one does not wait for completions."""
         mine, poller = object(), select.poll()
         try:
             with self.lock:
-                if self.closed:
-                    return
-                poller.register(self.sock, events)
                 self.polling.add(mine)
                 if not self.reading:
-                    self.reading = mine
+                    self.reading, events = mine, events | select.POLLIN
+                if self.closed or wanted() or events & select.POLLIN and self.reading is not mine:
+                    return
+                poller.register(self.sock, events)
             poller.poll(milliseconds(left))
+            with self.lock:
+                if self.reading is mine:
+                    self.receive_until(wanted)
         finally:
             try:
                 self.leave(mine)
@@ -198,8 +215,15 @@ class Reader:
                 self.leave(mine)
                 raise
 
+    def receive_until(self, wanted: Callable[[], bool]) -> None:
+        """Receive what is there until it is so, without waiting; the lock is held, by the thread
+        that reads."""
+        while not wanted() and self.receive():
+            pass
+
     def leave(self, thread: object) -> None:
-        """It does not poll, or post, any more; it may have been interrupted when it began."""
+        """It does not read, poll, or post, any more; it may have been interrupted when it began, so
+        callers try again."""
         with self.lock:
             if thread in self.posting:
                 self.posting.remove(thread)
@@ -210,25 +234,25 @@ class Reader:
                 self.sock.close()
             self.wake()
 
-    def receive_until(self, wanted: Callable[[], bool]) -> bool:
-        """Receive what is there until it is so, without waiting. Is it so?"""
-        try:
-            with self.lock:
-                while not wanted() and self.receive():
-                    pass
-                return wanted()
-        finally:
-            try:
-                self.wake()
-            except BaseException:
-                self.wake()
-                raise
-
     # ---- for threads and event loops ----
 
     def look(self) -> None:
         """Receive what is there, without waiting; another thread that reads does so itself."""
-        self.receive_until(lambda: self.reading is not None)
+        if self.reading:
+            return
+        mine = object()
+        try:
+            with self.lock:
+                if not self.reading:
+                    self.polling.add(mine)
+                    self.reading = mine
+                    self.receive_until(lambda: False)
+        finally:
+            try:
+                self.leave(mine)
+            except BaseException:
+                self.leave(mine)
+                raise
 
     def take_turn(self, thread: object, deadline: float | None) -> bool:
         """Wait until it may post, until it leaves. False if the time is over."""
@@ -244,8 +268,8 @@ class Reader:
                 if not self.sleep(lambda: wanted() or not self.reading, deadline):
                     return False
             else:
-                self.poll(left, select.POLLIN)
-                if not self.receive_until(wanted) and left == 0:
+                self.poll(left, select.POLLIN, wanted)
+                if left == 0 and not wanted():
                     return False
         return True
 
@@ -257,9 +281,7 @@ class Reader:
     def wait_for_window(self, deadline: float | None) -> bool:
         """Wait until there may be room in the window. False if the time is over."""
         left, received = left_of(deadline), self.received
-        if self.reading:  # completion slots are free, and nobody else posts
-            self.poll(left, select.POLLOUT)
-        else:
-            self.poll(left, select.POLLIN | select.POLLOUT)
-            self.receive_until(lambda: self.received != received)
+        # If a thread reads, completion slots are free, and nobody else posts
+        events = select.POLLOUT if self.reading else select.POLLIN | select.POLLOUT
+        self.poll(left, events, lambda: self.received != received)
         return left != 0
