@@ -56,33 +56,38 @@ class Loops:
                 self._unwatch(loop, watch)
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> Watch:
-        """While it does, the descriptor is not closed, as it does while a thread polls."""
+        """Add the loop's reader. The descriptor stays open until _unwatch(), as for a thread that
+        polls."""
         with self.reader.lock:
             if self.reader.closed:
                 raise error.closed()
             watch = Watch(self.reader.sock.fileno())
             self.reader.polling.add(watch)
-        self._watching[loop] = watch
+            self._watching[loop] = watch
         loop.add_reader(watch.number, self.reader.look)
         return watch
 
     def _unwatch(self, loop: asyncio.AbstractEventLoop, watch: Watch) -> None:
-        """The last coroutine does so, unless close() has."""
-        if self._watching.get(loop) is watch:
+        """Remove it, after the last coroutine, unless close() has done so."""
+        with self.reader.lock:
+            if self._watching.get(loop) is not watch:
+                return
             del self._watching[loop]
-            loop.remove_reader(watch.number)
-            self.reader.leave(watch)
+        loop.remove_reader(watch.number)
+        self.reader.leave(watch)
 
     def forget_socket(self) -> None:
-        """It is about to be closed. The loop of this thread forgets it now; those of others, which
-        only they may change, when their coroutines have ended, and one that is closed never does."""
+        """It is about to be closed. Each loop must remove its own reader. This thread's does so
+        now, others when their coroutines end. A closed loop never does, so it no longer counts."""
         here = asyncio._get_running_loop()  # pylint: disable=protected-access
         for loop, room in list(self._rooms):
             wake(loop, room)
             if loop is here:
                 self._rooms.discard((loop, room))
                 loop.remove_writer(self.reader.sock)
-        for loop, watch in list(self._watching.items()):
+        with self.reader.lock:  # loops of other threads come and go
+            watching = list(self._watching.items())
+        for loop, watch in watching:
             if loop is here:
                 self._unwatch(loop, watch)
             elif loop.is_closed():
