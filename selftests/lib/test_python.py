@@ -31,7 +31,7 @@ from python_helpers import equal, refused  # noqa: E402
 
 FORMATS = {"collsock_join": layout.JOIN_HEAD, "collsock_member": layout.MEMBER,
            "collsock_post": layout.POST, "collsock_completion": layout.COMPLETION,
-           "collsock_self": layout.SELF_ANSWER}
+           "collsock_self": layout.SELF_ANSWER, "sockaddr_collsock": layout.NAME}
 
 
 # ---- layouts and numbers ----
@@ -405,7 +405,7 @@ def told(rank, ranks=2, **fields):
 
 def test_records_arrive_as_they_were_sent():
     sent = record.Record(1, 3, 0, 2**63, 2**64 - 1, bytes(range(16)), bytes(32), 7608,
-                         record.own(1, 3)[0].addresses)
+                         record.own(1, 3)[0].addresses, 7700)
     equal(record.parse(sent.pack(), 1, 3), sent)
     equal(len(sent.pack()), record.BYTES)
 
@@ -426,6 +426,19 @@ def test_record_that_no_rank_sends_is_refused_and_named():
         error = refused(collsock.CollectiveError, words, record.check, [told(0), data], 2)
         equal((error.errno, error.failed_rank), (errno.EPROTO, 1), words)
     refused(collsock.CollectiveError, "gave 1 records", record.check, [told(0)], 2)
+
+
+def test_ranks_with_the_module_have_the_port_of_their_hosts():
+    in_user_space = told(0, port=7608)
+    records = record.check([in_user_space, told(1, host_port=7700)], 2)
+    equal(meeting.hosts_of(records), [("10.0.0.1", 7608), ("10.0.0.2", 7700)])
+    error = refused(collsock.CollectiveError, "rank 1 has UDP port 7607, and rank 0 7700:",
+                    record.check, [told(0, host_port=7700), told(1, host_port=7607)], 2)
+    equal((error.errno, error.failed_rank), (errno.EPROTO, 1))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:  # whose name begins alike
+        sock.bind(("127.0.0.1", 0))
+        equal(backend.host_port(sock), socket.htons(sock.getsockname()[1]))
+    equal(backend.host_port(None), 0)
 
 
 def test_rank_that_cannot_join_is_named():

@@ -101,6 +101,27 @@ with collsock.join_env() as group:
     print(1, group.allreduce(group.rank + 1))"' && saying "1 6" 3 "$work/log"
 }
 
+# On one host: what is exchanged is in a folder.
+python_ranks_by_an_exchange() {
+	rm -rf "$work/exchange" && mkdir "$work/exchange" || return
+	# shellcheck disable=SC2016 # each rank expands it
+	PYTHONPATH=libcollsock/python status 0 onhost h1 sh -c '
+			for rank in 0 1; do rank=$rank python3 -B -c "
+import collsock, itertools, os, pathlib, time
+rank, folder, turns = int(os.environ[\"rank\"]), pathlib.Path(os.environ[\"work\"]) / \"exchange\", itertools.count()
+def read(path):
+    while not path.exists():
+        time.sleep(0.01)
+    return path.read_bytes()
+def exchange(mine):
+    turn = next(turns)
+    (folder / f\"new{rank}\").write_bytes(mine)
+    (folder / f\"new{rank}\").rename(folder / f\"{turn}.{rank}\")
+    return [read(folder / f\"{turn}.{other}\") for other in range(2)]
+with collsock.Group.from_exchange(exchange, rank, 2, backend=\"kernel\") as group:
+    print(\"sum\", group.allreduce(group.rank + 1))" & done; wait' && saying "sum 3" 2 "$work/log"
+}
+
 # Host 2 is cut off when its rank has met rank 0, so no packet tells of its end.
 vanished_host_is_replaced() {
 	local gone status ranks="--rendezvous 10.1.0.1 --ranks 3"
@@ -174,7 +195,7 @@ change_port() {
 on_another_port() {
 	status 0 onhost h1 collsock run --local 3 collsock barrier &&
 		status 0 three collsock barrier && run_on_three_hosts &&
-		python_ranks_of_three_hosts &&
+		python_ranks_of_three_hosts && python_ranks_by_an_exchange &&
 		status 0 three collsock barrier --port 7700 &&
 		status 1 three collsock barrier --port 7607 &&
 		saying "groups there do not use UDP port 7607" 3 "$work/log"

@@ -2,6 +2,7 @@
 """Which platform a rank has: the kernel's module, or libcollsock in this process."""
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import socket
@@ -64,6 +65,19 @@ def open_or_why(backend: str) -> tuple[socket.socket | None, OSError | None]:
         return open_socket(backend), None
     except OSError as failed:
         return None, failed
+
+
+def host_port(sock: socket.socket | None) -> int:
+    """The UDP port of groups with the module in this network namespace, as a socket that has not
+    joined tells; 0: none is needed. Python's getsockname() refuses families that it does not
+    know."""
+    if sock is None or isinstance(sock, user.Socket):
+        return 0
+    name, length = ctypes.create_string_buffer(layout.NAME.size), ctypes.c_uint32(layout.NAME.size)
+    if ctypes.CDLL(None).getsockname(sock.fileno(), name, ctypes.byref(length)):
+        return layout.PORT
+    port: int = layout.NAME.unpack(name.raw)[1]
+    return port or layout.PORT  # an older module has another number there, 0
 
 
 def join(sock: socket.socket, asked: bytes, udp: int = -1) -> socket.socket:

@@ -97,7 +97,7 @@ class Group(Member):
             try:
                 in_user_space = isinstance(sock, user.Socket)
                 told = meeting.tell(exchange, rank, ranks, failed,
-                                    ports if in_user_space else None)
+                                    ports if in_user_space else None, backends.host_port(sock))
                 if sock is None:  # though the exchange does not say so
                     raise failed or told.failed or OSError(errno.EIO, "no socket")
                 hosts = meeting.hosts_of(told.records)

@@ -28,6 +28,7 @@ MEMBER = struct.Struct("=HHI16s")
 POST = struct.Struct("=IBBBBIIIIQ")
 COMPLETION = struct.Struct("=IIIIQQQ")
 SELF_ANSWER = struct.Struct("=IIIIIIIIHHIIIQQII")
+NAME = struct.Struct("=HHIQ")
 
 
 class Self(NamedTuple):

@@ -33,11 +33,12 @@ class Told(NamedTuple):
 
 
 def tell(exchange: Exchange, rank: int, ranks: int, failed: OSError | None = None,
-         ports: Ports | None = None) -> Told:
-    """What all ranks tell. failed: why this one cannot join. ports: in user space"""
+         ports: Ports | None = None, host_port: int = 0) -> Told:
+    """What all ranks tell. failed: why this one cannot join. ports: in user space; host_port: with
+    the module"""
     if not 0 <= rank < ranks:
         raise ValueError(f"rank is {rank}, not 0 to {ranks - 1}")
-    own, failed = record.own(rank, ranks, failed, ports)
+    own, failed = record.own(rank, ranks, failed, ports, host_port)
     mine = own.pack()
     answers = exchange(mine)
     records = record.check(answers, ranks, rank, failed)
@@ -74,8 +75,8 @@ def hosts_of(records: Sequence[Record]) -> list[Host]:
         lowest.setdefault((one.host, one.port), one)
     chosen = dict(zip(lowest, choose(list(lowest.values()))))
     addresses = [str(chosen[one.host, one.port].address) for one in records]
-    return [(address, one.port) if one.port else address
-            for address, one in zip(addresses, records)]
+    ports = [one.port or one.host_port for one in records]
+    return [(address, port) if port else address for address, port in zip(addresses, ports)]
 
 
 def choose(hosts: Sequence[Record]) -> list[Address]:

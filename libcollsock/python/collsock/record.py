@@ -23,8 +23,8 @@ from .layout import KEY_BYTES
 from .ports import Ports
 
 BYTES = 512
-VERSION = 0xc0115004  # numbers have the byte order of the host, which is so checked, too
-HEAD = struct.Struct("=IIIiQQ16s32sII")
+VERSION = 0xc0115005  # numbers have the byte order of the host, which is so checked, too
+HEAD = struct.Struct("=IIIiQQ16s32sIHH")
 ONE = struct.Struct("=HBB16s")
 MOST_ADDRESSES = 8
 MOST_ERROR = 4095
@@ -43,7 +43,8 @@ class Record(NamedTuple):
 
     fresh: drawn by each rank; the nonce of the group is made of all (nonce())
 
-    port: of this rank alone, which is in user space; 0: the usual one, which ranks of a host share
+    port: of this rank alone, which is in user space; 0: it has the module
+    host_port: what ranks with the module share, on all hosts; 0 in user space
     """
 
     rank: int
@@ -55,11 +56,12 @@ class Record(NamedTuple):
     host: bytes = bytes(32)
     port: int = 0
     addresses: Sequence[Address] = ()
+    host_port: int = 0
 
     def pack(self) -> bytes:
         """As bytes."""
         head = HEAD.pack(VERSION, self.rank, self.ranks, self.error, self.id, self.fresh, self.key,
-                         self.host, self.port, len(self.addresses))
+                         self.host, self.port, self.host_port, len(self.addresses))
         tail = (ONE.pack(socket.AF_INET if one.address.version == 4 else socket.AF_INET6,
                          one.prefix, one.reach, one.address.packed) for one in self.addresses)
         return (head + b"".join(tail)).ljust(BYTES, b"\0")
@@ -71,9 +73,9 @@ def number_of(failed: OSError | None) -> int:
 
 
 def own(rank: int, ranks: int, failed: OSError | None = None,
-        ports: Ports | None = None) -> tuple[Record, OSError | None]:
+        ports: Ports | None = None, host_port: int = 0) -> tuple[Record, OSError | None]:
     """The record of this rank, and why it cannot join; rank 0 draws id and key. failed: why it
-    cannot, before. ports: takes one, in user space."""
+    cannot, before. ports: takes one, in user space. host_port: with the module"""
     host, found = bytes(32), []
     try:
         host, found = addresses.identity(), addresses.addresses()[:MOST_ADDRESSES]
@@ -84,7 +86,7 @@ def own(rank: int, ranks: int, failed: OSError | None = None,
     if not found:
         failed = failed or OSError(errno.EADDRNOTAVAIL, PREPARING[errno.EADDRNOTAVAIL])
     mine = Record(rank, ranks, number_of(failed), fresh=drawn(), host=host,
-                  port=ports.port if ports else 0, addresses=found)
+                  port=ports.port if ports else 0, addresses=found, host_port=host_port)
     return mine if rank else mine._replace(id=drawn(), key=os.urandom(KEY_BYTES)), failed
 
 
@@ -112,7 +114,7 @@ def parse(data: object, rank: int, ranks: int) -> Record:
     if not isinstance(data, (bytes, bytearray)) or len(data) != BYTES:
         raise strange(rank, f"sent no record of {BYTES} bytes: the exchange has to deliver what "
                       "each rank gave it")
-    (version, its_rank, its_ranks, error, group, fresh, key, host, port,
+    (version, its_rank, its_ranks, error, group, fresh, key, host, port, host_port,
      count) = HEAD.unpack_from(data)
     if version != VERSION:
         raise strange(rank, f"has another version of the package, or the library in C "
@@ -128,7 +130,7 @@ def parse(data: object, rank: int, ranks: int) -> Record:
             raise ValueError
     except ValueError:
         raise strange(rank, "sent what no rank sends") from None
-    return Record(rank, ranks, error, group, fresh, key, host, port, found)
+    return Record(rank, ranks, error, group, fresh, key, host, port, found, host_port)
 
 
 def strange(rank: int, why: str) -> CollectiveError:
@@ -166,4 +168,16 @@ def check(answers: Sequence[object], ranks: int, rank: int | None = None,
         if record.error:
             raise cannot_join(record.rank, record.error,
                               PREPARING.get(record.error) or advice_for(record.error))
+    check_ports(records)
     return records
+
+
+def check_ports(records: Sequence[Record]) -> None:
+    """Ranks with the module have one port; else a CollectiveError names the first that differs."""
+    shared = [record for record in records if record.host_port]
+    for record in shared:
+        if record.host_port != shared[0].host_port:
+            raise CollectiveError(
+                errno.EPROTO, f"rank {record.rank} has UDP port {record.host_port}, and rank "
+                f"{shared[0].rank} {shared[0].host_port}: all hosts with the module must have the "
+                "same (collsock get port there)", record.rank)
