@@ -243,7 +243,8 @@ def test_request_of_collsock_run_is_taken_once():
 
 def test_request_that_is_none_is_refused_and_not_closed():
     data = asked(["127.0.0.1"], 0)
-    for file in sealed(data, fcntl.F_SEAL_GROW), sealed(data[:layout.JOIN_HEAD.size - 8]), sealed(b""):
+    for file in (sealed(data, fcntl.F_SEAL_GROW), sealed(data[:layout.JOIN_HEAD.size - 8]),
+                 sealed(b"")):
         named(file)
         equal(refused(OSError, "no request", launch.take_request).errno, errno.EBADMSG)
         os.close(file)

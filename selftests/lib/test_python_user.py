@@ -47,8 +47,8 @@ def by_hand(program, ranks, rank, folder, stdin=None, **settings):
     """A process that meets the others at a port of this machine. What a shell starts in the
     background, such as these tests, ignores SIGINT."""
     return subprocess.Popen(
-        ["env", "--default-signal=INT", sys.executable, "-c", program], text=True, stdin=stdin, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env=USUAL | {
+        ["env", "--default-signal=INT", sys.executable, "-c", program], text=True, stdin=stdin,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=USUAL | {
             "COLLSOCK_BACKEND": "user", "COLLSOCK_RENDEZVOUS": "127.0.0.1",
             "COLLSOCK_JOB": folder, "COLLSOCK_KEY_FILE": f"{folder}/key",
             "COLLSOCK_RANKS": str(ranks), "COLLSOCK_RANK": str(rank)} | settings)
@@ -185,7 +185,8 @@ def test_tests_for_users_pass():
 
 def test_programs_choose_what_the_group_can_carry():
     """With collsock run, and with other launchers"""
-    program = HELLO.replace("env()", "env(max_bytes=8000, window=4, algorithm={'allreduce': 'mcs'})")
+    program = HELLO.replace("env()", "env(max_bytes=8000, window=4, "
+                                     "algorithm={'allreduce': 'mcs'})")
     program += "    assert len(group.broadcast([0.] * 1000)) == 1000\n"
     done = launched(program, 2, COLLSOCK_BACKEND="user")
     equal((done.returncode, done.stdout.split()), (0, ["3"] * 2), done.stderr)

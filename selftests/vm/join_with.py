@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240 needs=NETFILTER
 # suites: check soak
-"""Ranks join with an exchange: the example of a shared folder, on hosts with all kinds of addresses.
+"""Ranks join with an exchange: the example of a shared folder, on hosts with all kinds of address.
 
 Each rank is a process, on the host that a test says. All join and compute, or all end with one
 error, which names a rank and says what to do.

@@ -18,8 +18,9 @@ from .error import CollectiveError
 TEXT_BYTES = 512
 NUMBERS = {backends.AUTO: 0, backends.KERNEL: 1, backends.USER: user.BACKEND_USER}
 LOOK_SECONDS = 0.2
-NO_LAUNCHER = ("COLLSOCK_REQUEST is not set: start with collsock run --local N on one machine, or on "
-               "each of several with -H HOST,HOST...; with other launchers (srun, mpiexec, torchrun)")
+NO_LAUNCHER = ("COLLSOCK_REQUEST is not set: start with collsock run --local N on one machine, or "
+               "on each of several with -H HOST,HOST...; with other launchers (srun, mpiexec, "
+               "torchrun)")
 
 
 class Options(ctypes.Structure):
@@ -41,7 +42,7 @@ class Options(ctypes.Structure):
 
 
 class Joining(threading.Thread):
-    """Joins in a thread, as a call of the library that waits for other ranks goes on after a signal,
+    """Joins in a thread, as a call of the library that waits for ranks goes on after a signal,
     and Python sees none (Ctrl-C) until it returns."""
 
     def __init__(self, backend: str, chosen: dict[str, int], algorithm: bytes) -> None:
@@ -96,7 +97,7 @@ class Joining(threading.Thread):
         return self.handle
 
 
-# A call that was interrupted and goes on: it is this process's rank, with which no other may compete
+# A call that was interrupted and goes on: it is this process's rank, and no other may compete
 _interrupted: list[Joining] = []
 # Its thread does not go on in a child.
 os.register_at_fork(after_in_child=_interrupted.clear)
