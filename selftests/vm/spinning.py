@@ -233,13 +233,16 @@ def several_queues_are_polled_in_turn():
 
 @contextlib.contextmanager
 def multicast_by_another_queue():
-    """What the hub sends to this address comes to its spoke by the second queue of its device."""
+    """What the hub sends to this address comes to its spoke by the second queue of its device, and
+    all else by the first one."""
     tc = "tc", "-n", HUB
     ip_batch(("-n", HUB), "route add 239.0.0.0/8 dev to-e2")
     command(*tc, "qdisc", "add", "dev", "to-e2", "clsact")
     try:
-        command(*tc, *"filter add dev to-e2 egress protocol ip flower dst_ip".split(), MULTICAST,
-                *"action skbedit queue_mapping 1".split())
+        command(*tc, *"filter add dev to-e2 egress prio 1 protocol ip flower dst_ip".split(),
+                MULTICAST, *"action skbedit queue_mapping 1".split())
+        command(*tc, *"filter add dev to-e2 egress prio 2 protocol all matchall".split(),
+                *"action skbedit queue_mapping 0".split())
     except Failed as failure:
         if "Failed to load TC action module" in str(failure):
             raise Skipped("the kernel has no action of tc that chooses a queue") from failure
