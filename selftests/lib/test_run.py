@@ -243,6 +243,16 @@ def standard_error_that_is_full(folder):
     return seen == [127, 127], repr(seen)
 
 
+def standard_error_that_nobody_reads(_):
+    """A report that cannot be printed does not change the exit status, either."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([COMMAND, "run", "--local", "2", "--", "sh", "-c", "exit 3"],
+                          check=False, env=environment(), stderr=writer, timeout=120)
+    os.close(writer)
+    return done.returncode == 3, repr(done.returncode)
+
+
 def descriptors_for_some_ranks(_):
     done = run("-c", f"ulimit -n 12; {COMMAND} run --local 16 -- true", command="sh")
     return done.returncode == 125 and "Too many open files: see ulimit -n" in done.stderr and \
@@ -642,8 +652,9 @@ def signals_of_a_rank_alone(folder):
 
 
 def a_rank_alone_whose_launcher_is_killed(folder):
-    """Its program ends, too."""
-    with alone(secret(folder), 0, "sh", "-c", "echo $$; exec sleep 60", ranks=1) as rank:
+    """Its program ends, too, although it ignores what a launcher sends first."""
+    with alone(secret(folder), 0, "sh", "-c", "trap '' TERM; echo $$; exec sleep 60",
+               ranks=1) as rank:
         program = int(rank.stdout.readline())
         rank.kill()
         begin = time.monotonic()
@@ -829,6 +840,7 @@ TESTS = {
     "a negative number is not an option": numbers_that_are_negative,
     "a number that is too large, or not decimal, is a wrong usage": numbers_that_are_none,
     "the exit status is right if standard error is full": standard_error_that_is_full,
+    "the exit status is right if nobody reads standard error": standard_error_that_nobody_reads,
     "too many open files are not told as ports that are taken": descriptors_for_some_ranks,
     "options that contradict each other are refused": options_that_contradict_each_other,
     "a rank that ends before it joins is told to the others": a_rank_that_ends_before_it_joins,

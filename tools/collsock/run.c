@@ -134,7 +134,8 @@ static void run_start(struct run *run, uint32_t i, const char *request, int file
 		run->running++;
 		return;
 	}
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* run blocks what would end it, so it was killed, or has failed. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* It may have ended before. */
 	if (getppid() != parent)
 		_exit(RUN_FAILED);
@@ -243,6 +244,7 @@ static void run_begin(sigset_t *blocked, sigset_t *usual)
 	static const int signals[] = {
 		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
 	};
+	sigset_t unread;
 	unsigned int i;
 
 	prctl(PR_SET_NAME, PORT_KEEPER);
@@ -252,6 +254,10 @@ static void run_begin(sigset_t *blocked, sigset_t *usual)
 	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sigaddset(blocked, signals[i]);
 	sigprocmask(SIG_BLOCK, blocked, usual);
+	/* A report that nobody reads must not end it. */
+	sigemptyset(&unread);
+	sigaddset(&unread, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &unread, NULL);
 }
 
 /* Returns the number of a signal, or an error after some time if @looks. */
