@@ -323,6 +323,21 @@ def test_awaited_operations_time_out_as_others_do():
         refused(ValueError, "not a number of seconds", asyncio.run, ranks[0].abarrier(timeout=-1))
 
 
+def test_loop_that_could_not_watch_the_socket_once_does_so_later():
+    async def run(group, operation):
+        loop = asyncio.get_running_loop()
+        add, loop.add_reader = loop.add_reader, lambda *_: 1 / 0
+        try:
+            await operation
+        except ZeroDivisionError:
+            loop.add_reader = add
+        threading.Timer(0.2, group.barrier).start()
+        return await asyncio.wait_for(operation, SECONDS)
+
+    with Ranks(2) as ranks:
+        equal(asyncio.run(run(ranks[1], ranks[0].post_barrier())), None)
+
+
 def test_loop_of_another_thread_has_the_descriptor_until_it_has_forgotten_it():
     """Else it would remove another file that has the number by then."""
     busy, closed = threading.Event(), threading.Event()

@@ -64,7 +64,11 @@ class Loops:
             watch = Watch(self.reader.sock.fileno())
             self.reader.polling.add(watch)
             self._watching[loop] = watch
-        loop.add_reader(watch.number, self.reader.look)
+        try:
+            loop.add_reader(watch.number, self.reader.look)
+        except BaseException:  # the next coroutine tries again
+            self._unwatch(loop, watch)
+            raise
         return watch
 
     def _unwatch(self, loop: asyncio.AbstractEventLoop, watch: Watch) -> None:
@@ -123,10 +127,10 @@ class Loops:
         """Wait until there may be room to post."""
         with self.watched() as loop:
             room, number = asyncio.Event(), self.reader.sock.fileno()
-            loop.add_writer(number, room.set)
             self._rooms.add((loop, room))
             self.queued += 1
             try:
+                loop.add_writer(number, room.set)
                 await room.wait()
             finally:
                 self.queued -= 1
