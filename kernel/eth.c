@@ -64,8 +64,8 @@ static void eth_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * Drop all multicast addresses of a device. The lock is held, and whoever removes or moves the
- * device waits for it. So the device still has its addresses, each with the references that groups
+ * Drop all multicast addresses of a device. The lock is held, and removing or moving the device
+ * waits for it. So the device still has its addresses, each with the references that groups
  * of this namespace took.
  */
 static void eth_drop_copies(struct coll_eth_device *device)

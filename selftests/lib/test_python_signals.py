@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The Python package when signal handlers raise: nothing is lost, nobody waits for ever; TAP."""
+"""The Python package when signal handlers raise: nothing is lost, and no wait is endless; TAP."""
 import array
 import contextlib
 import gc

@@ -8,8 +8,8 @@ Only the thread in `reading` receives, and it looks whether it still has to wait
 that thread: so what it waits for cannot be received by another while it polls. Any other thread
 that waits for completions finds, in one section of the lock, that it has to wait and that somebody
 reads, and is then among `sleepers`, all of which are woken after whatever was received, when the
-reader leaves. An exception changes none of this, as whoever has become the reader leaves in a
-`finally`, and a sleeper that ends takes nothing away from others: they are all woken.
+reader leaves. An exception changes none of this, as the thread that has become the reader leaves
+in a `finally`, and a sleeper that ends takes nothing away from others: they are all woken.
 
 A signal handler may raise an exception (KeyboardInterrupt) after each call of a function. Nothing
 is lost by that, as all that changes the state can be done again, and is: a completion is looked at
