@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """collsock run starts ranks in user space, without privilege or module; TAP."""
-import fcntl
 import os
 import pathlib
 import shutil
@@ -9,15 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import termios
 import time
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-COMMAND = str(OUTPUT / "tools/collsock")
-PORTS = "17640-17699"
-NOBODY = 65534
+from running import (COMMAND, NOBODY, OUTPUT, PORTS, TREE, environment, have_terminal, meet,
+                     report, run, secret, shows)
+
 
 # The first time that a program reads is an hour ago.
 CLOCK = """
@@ -36,21 +31,6 @@ int clock_gettime(clockid_t id, struct timespec *now)
 """
 
 
-def environment(**settings):
-    plain = {name: value for name, value in os.environ.items()
-             if not name.startswith("COLLSOCK_")}
-    return plain | {"COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": PORTS} | settings
-
-
-def run(*words, command=COMMAND, settings=None, **how):
-    return subprocess.run([command, *words], check=False, text=True, capture_output=True,
-                          env=environment(**settings or {}), timeout=120, **how)
-
-
-def shows(done):
-    return f"status {done.returncode}, {done.stdout!r}, {done.stderr!r}"
-
-
 def ranks_of_one_machine(_):
     done = run("run", "--local", "4", "--", COMMAND, "allreduce", "--op", "sum", "17")
     return done.returncode == 0 and done.stdout.split() == ["68"] * 4, shows(done)
@@ -63,25 +43,6 @@ def another_user(folder):
     folder.chmod(0o755)
     done = run("run", "--local", "3", "--", command, "barrier", command=command, **how)
     return done.returncode == 0, shows(done)
-
-
-def secret(folder):
-    key = folder / "key"
-    run("keygen", str(key))
-    return {"COLLSOCK_KEY_FILE": str(key), "COLLSOCK_JOB": f"run-{os.getpid()}"}
-
-
-def meet(folder, *programs, starters=None, **settings):
-    """The status and the output of ranks that meet over TCP, one for each program. Starters are
-    words in place of the command."""
-    settings, starters = secret(folder) | settings, starters or {}
-    ranks = [subprocess.Popen([*starters.get(rank, [COMMAND]), "run", "--rendezvous", "127.0.0.1",
-                               "--ranks", str(len(programs)), "--rank", str(rank), "--", *program],
-                              env=environment(**settings), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True)
-             for rank, program in enumerate(programs)]
-    told = [rank.communicate(timeout=120) for rank in ranks]
-    return [(rank.returncode, *said) for rank, said in zip(ranks, told)]
 
 
 def ranks_that_meet(folder):
@@ -369,13 +330,6 @@ GROUPS = 'set -- sh -c "echo ready; exec sleep 600"; [ $COLLSOCK_RANK = 0 ] || '
     'set -- setsid "$@"; exec "$@"'
 
 
-def have_terminal():
-    """The test may have been started with signals ignored."""
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    for number in signal.SIGINT, signal.SIGHUP:
-        signal.signal(number, signal.SIG_DFL)
-
-
 def on_a_terminal(what):
     """Run two ranks, do something to the terminal when both are there, and return whether all end.
     The leader of the session is run."""
@@ -542,127 +496,6 @@ def ranks_that_nobody_waits_for(_):
         f"{shows(none)}, {shows(done)}"
 
 
-# ---- one rank here ----
-
-def alone(settings, rank, *program, ranks=2, where=None, **how):
-    """A rank that meets the others over TCP."""
-    where = where or ["--rendezvous", "127.0.0.1", "--ranks", str(ranks)]
-    pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
-    return subprocess.Popen([COMMAND, "run", *where, "--rank", str(rank), "--", *program],
-                            env=environment(**settings), text=True, **pipes | how)
-
-
-def ranks_elsewhere_that_others_wait_for(folder):
-    """They are named with their hosts, whatever the program is, to all that wait for them."""
-    settings, seen = secret(folder), []
-    late = "sh", "-c", 'read line; exec "$0" "$@"'
-    for name, where, program in (
-            ("127.0.0.1", None, [str(OUTPUT / "tools/collperf"), "--iterations", "2"]),
-            ("127.0.0.1", None, [str(OUTPUT / "library/examples/barrier")]),
-            ("localhost", ["-H", "127.0.0.1,localhost"], [COMMAND, "barrier"])):
-        told = f"waiting for rank 1 ({name}): it has not joined, or no packet of it arrives"
-        with alone(settings, 0, *program, where=where) as waits, \
-                alone(settings, 1, *late, *program, where=where) as slow:
-            begin = time.monotonic()
-            said = next((line for line in waits.stderr if "waiting for rank 1 (" in line), "")
-            took = time.monotonic() - begin
-            last = [rank.communicate("a line\n", timeout=120)[1] for rank in (slow, waits)]
-        if took > 8 or (waits.returncode, slow.returncode, said) != (0, 0, f"collsock: {told}\n"):
-            seen.append((program, took, said, waits.returncode, slow.returncode, last))
-    return not seen, repr(seen)
-
-
-def errors_of(rank):
-    """Until it ends; not for as long as it would wait for another."""
-    try:
-        return rank.communicate(timeout=30)[1]
-    except subprocess.TimeoutExpired:
-        rank.terminate()
-        return rank.communicate()[1]
-
-
-def a_rank_alone_that_ends_before_it_joins(folder):
-    """The others have joined, or join soon. The program's status is that of run, also if a signal
-    ends it while it still tells others."""
-    settings, seen = secret(folder), []
-    for program, wanted, why in (("exit 3", 3, "exit status 3"),
-                                 ("kill -TERM $$", 143, "signal 15"),
-                                 ("exec /none/such", 127, "exit status 127")):
-        for pause in "0", "3":
-            later = "sh", "-c", f"sleep {pause}; exec {COMMAND} barrier"
-            with alone(settings, 1, "sh", "-c", program) as fails, \
-                    alone(settings, 0, *later) as waits:
-                begin = time.monotonic()
-                said = errors_of(waits)
-                took = time.monotonic() - begin
-                fails.terminate()
-                failed = errors_of(fails)
-            if (fails.returncode, waits.returncode) != (wanted, 1) or took > 10 or \
-                    "rank 1 has left the group" not in said or \
-                    why not in failed or ", before it joined" not in failed:
-                seen.append((program, pause, took, fails.returncode, failed, said))
-    return not seen, repr(seen)
-
-
-def a_rank_alone_that_does_not_join(folder):
-    """It is nobody's business if it ends well."""
-    begin = time.monotonic()
-    seen = meet(folder, ["true"], ["echo", "fine"])
-    took = time.monotonic() - begin
-    return [done[:2] for done in seen] == [(0, ""), (0, "fine\n")] and took < 5 and \
-        "exit status" not in "".join(done[2] for done in seen), f"{seen} in {took:.1f} s"
-
-
-# It prints a line for each signal, and ends with the second.
-COUNTS = "python3", "-c", """
-import signal, sys, time
-def count(number, _):
-    print(number, flush=True)
-    if number != signal.SIGUSR1:
-        time.sleep(1)
-        sys.exit(7)
-signal.signal(signal.SIGUSR1, count)
-signal.signal(signal.SIGINT, count)
-signal.signal(signal.SIGTERM, count)
-print("ready", flush=True)
-while True:
-    time.sleep(60)
-"""
-
-
-def signals_of_a_rank_alone(folder):
-    """The program gets each once, and decides what to do."""
-    settings = secret(folder)
-    with alone(settings, 0, *COUNTS, ranks=1) as rank:
-        said = rank.stdout.readline()
-        rank.send_signal(signal.SIGUSR1)
-        said += rank.stdout.readline()
-        rank.send_signal(signal.SIGTERM)
-        said += rank.communicate(timeout=60)[0]
-    terminal, ours = os.openpty()
-    with alone(settings, 0, *COUNTS, ranks=1, start_new_session=True, stdin=ours,
-               preexec_fn=have_terminal) as rank:
-        os.close(ours)
-        keys = rank.stdout.readline()
-        os.write(terminal, b"\x03")
-        keys += rank.communicate(timeout=60)[0]
-    os.close(terminal)
-    return (said, keys, rank.returncode) == ("ready\n10\n15\n", "ready\n2\n", 7), \
-        f"{said!r}, {keys!r}, {rank.returncode}"
-
-
-def a_rank_alone_whose_launcher_is_killed(folder):
-    """Its program ends, too, although it ignores what a launcher sends first."""
-    with alone(secret(folder), 0, "sh", "-c", "trap '' TERM; echo $$; exec sleep 60",
-               ranks=1) as rank:
-        program = int(rank.stdout.readline())
-        rank.kill()
-        begin = time.monotonic()
-        rank.communicate(timeout=120)
-        took = time.monotonic() - begin
-    return took < 20 and program != rank.pid, f"{took:.1f} s"
-
-
 # ---- programs that describe the group themselves, or do not join ----
 
 OWN = f"""
@@ -691,131 +524,6 @@ def ranks_that_have_ended_without_joining(_):
         if set(lines) != {told}:
             seen.append((status, lines))
     return not seen, repr(seen)
-
-
-# The port of the first member of the request
-PRINT_PORT = "python3", "-c", """
-import os, struct
-fd = int(os.environ["COLLSOCK_REQUEST"].split(":")[0])
-request = os.pread(fd, 1 << 16, 0)
-members, = struct.unpack_from("I", request)
-print(struct.unpack_from("HH", request, members)[1])
-"""
-
-
-def groups_on_another_port(folder):
-    """With the kernel, by what it would be asked; there need not be any."""
-    seen, kernel = [], secret(folder) | {"COLLSOCK_BACKEND": "kernel"}
-    for kind in "--local 1", "--rendezvous 127.0.0.1 --ranks 1 --rank 0":
-        for options, value, port in (([], "7700", 7700), (["--port", "7701"], "", 7701),
-                                     (["--port", "7702"], "7703", 7702), ([], "0", 7607)):
-            done = run("run", *kind.split(), *options, "--", *PRINT_PORT,
-                       settings=kernel | {"COLLSOCK_PORT": value})
-            if done.stdout != f"{port}\n":
-                seen.append((kind, options, value, shows(done)))
-    return not seen, repr(seen)
-
-
-def ports_that_are_none(folder):
-    rank = "--rendezvous 127.0.0.1 --ranks 2 --rank 0".split()
-    commands = ((("run", "--local", "1"), ["true"], 125), (("run", *rank), ["true"], 125),
-                (("barrier", *rank), [], 2), (("allreduce", *rank, "--op", "sum"), ["1"], 2))
-    for words, program, status in commands:
-        for value in "65536", "-1", "7607x":
-            variable = run(*words, *program, settings=secret(folder) | {"COLLSOCK_PORT": value})
-            option = run(*words, "--port", value, *program)
-            if (variable.returncode, option.returncode) != (status, status) or \
-                    f"COLLSOCK_PORT: \"{value}\" is not a whole number from 0 to 65535" \
-                    not in variable.stderr or \
-                    f"--port: \"{value}\" is not a whole number from 1 to 65535" \
-                    not in option.stderr:
-                return False, f"{words}: {shows(variable)}, {shows(option)}"
-    return True, ""
-
-
-def pair(folder, words, program, options, **settings):
-    """The status and the output of two ranks that meet, each with its options."""
-    settings = secret(folder) | {"COLLSOCK_MEETING_TIMEOUT": "20"} | settings
-    ranks = [subprocess.Popen([COMMAND, *words.split(), "--rendezvous", "127.0.0.1", "--ranks", "2",
-                               "--rank", str(rank), *own, *program],
-                              env=environment(**settings), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True)
-             for rank, own in enumerate(options)]
-    told = [rank.communicate(timeout=120) for rank in ranks]
-    return [(rank.returncode, *said) for rank, said in zip(ranks, told)]
-
-
-# Commands of a rank, and their status when ranks do not agree
-COMMANDS = (("run", ["echo", "started"], 125), ("barrier", [], 1), ("allreduce --op sum", ["1"], 1))
-
-
-def fails(folder, options, wanted, **settings):
-    """All commands end on both ranks, with these words; returns what is wrong."""
-    for words, program, status in COMMANDS:
-        seen = pair(folder, words, program, options, **settings)
-        if any(found != status or printed or wanted not in said for found, printed, said in seen):
-            return f"{words}: {seen}"
-    return ""
-
-
-def ranks_that_name_different_ports(folder):
-    """In user space, too: another rank may be with the kernel."""
-    wrong = fails(folder, (["--port", "7700"], []),
-                  "rank 1 has port 7607 in its options, and rank 0 7700: all must have the same")
-    return not wrong, wrong
-
-
-# How many members of the request have the loopback address
-COUNT_LOOPBACK = "python3", "-c", """
-import os, struct
-fd = int(os.environ["COLLSOCK_REQUEST"].split(":")[0])
-request = os.pread(fd, 1 << 16, 0)
-print(request.count(bytes((127, 0, 0, 1)), *struct.unpack_from("I", request)))
-"""
-
-
-def groups_in_a_network(folder):
-    """The option comes before the variable, and --local needs none."""
-    one, none = "127.0.0.0/8", "203.0.113.0/24"
-    for options, value in ([], one), (["--network", one], none), (["--network", "127.9.9.9/8"], ""):
-        for words, program in (("run", COUNT_LOOPBACK), ("allreduce --op sum", ["1"])):
-            seen = pair(folder, words, program, [options] * 2, COLLSOCK_NETWORK=value)
-            if any((status, printed) != (0, "2\n") for status, printed, _ in seen):
-                return False, f"{words} {options} {value}: {seen}"
-    done = run("run", "--local", "1", *COUNT_LOOPBACK, settings={"COLLSOCK_NETWORK": none})
-    return (done.returncode, done.stdout) == (0, "1\n"), shows(done)
-
-
-def networks_without_an_address(folder):
-    wanted = "rank 0 has no address that others can reach (see ip address, COLLSOCK_NETWORK, the"
-    wrong = fails(folder, ([], []), wanted, COLLSOCK_NETWORK="203.0.113.0/24") or \
-        fails(folder, [["--network", "2001:db8::/32"]] * 2, wanted)
-    return not wrong, wrong
-
-
-def ranks_that_name_different_networks(folder):
-    """127.0.0.0/9 is another network, though all addresses are in both."""
-    other = "rank 1 has another network in its options than rank 0: all must have the same"
-    longer = "rank 1 has prefix 9 in its options, and rank 0 8: all must have the same"
-    named = ["--network", "127.0.0.0/8"]
-    wrong = fails(folder, (named, []), other) or fails(folder, ([], named), other) or \
-        fails(folder, (named, ["--network", "127.0.0.0/9"]), longer)
-    return not wrong, wrong
-
-
-def networks_that_are_none(folder):
-    rank = "--rendezvous 127.0.0.1 --ranks 2 --rank 0".split()
-    form = "not an address and a prefix length, as in 10.1.0.0/16"
-    for words, program, status in COMMANDS:
-        for value in "eth0", "10.1.0.0", "10.1.0.0/33":
-            variable = run(*words.split(), *rank, *program,
-                           settings=secret(folder) | {"COLLSOCK_NETWORK": value})
-            option = run(*words.split(), *rank, "--network", value, *program)
-            if variable.returncode != max(status, 2) or option.returncode != max(status, 2) or \
-                    f"COLLSOCK_NETWORK={value}: {form}" not in variable.stderr or \
-                    f"--network: \"{value}\" is {form}" not in option.stderr:
-                return False, f"{words}: {shows(variable)}, {shows(option)}"
-    return True, ""
 
 
 TESTS = {
@@ -862,41 +570,11 @@ TESTS = {
         an_operation_that_times_out,
     "ranks that have not joined are named while others wait": ranks_that_others_wait_for,
     "ranks that do not join are not named if nobody waits": ranks_that_nobody_waits_for,
-    "ranks on other hosts that have not joined are named while one waits":
-        ranks_elsewhere_that_others_wait_for,
-    "a rank alone that ends before it joins is told to the others":
-        a_rank_alone_that_ends_before_it_joins,
-    "a rank alone that does not join disturbs nobody": a_rank_alone_that_does_not_join,
-    "a rank alone gets each signal once": signals_of_a_rank_alone,
-    "a rank alone ends with its launcher": a_rank_alone_whose_launcher_is_killed,
     "ranks whose programs have ended without joining are named as such":
         ranks_that_have_ended_without_joining,
     "ranks run without standard output and input": a_program_without_output,
-    "an option or the environment names the port of ranks with the kernel": groups_on_another_port,
-    "a port that is none is refused": ports_that_are_none,
-    "ranks that name different ports are told so": ranks_that_name_different_ports,
-    "an option or the environment names the network of ranks": groups_in_a_network,
-    "a network in which a host has no address is told": networks_without_an_address,
-    "ranks that name different networks are told so": ranks_that_name_different_networks,
-    "a network that is none is refused": networks_that_are_none,
 }
 
 
-def main():
-    print(f"TAP version 13\n1..{len(TESTS)}")
-    well = True
-    for number, (name, test) in enumerate(TESTS.items(), 1):
-        with tempfile.TemporaryDirectory(prefix="run.") as folder:
-            good, seen = test(pathlib.Path(folder))
-        if good is None:
-            print(f"ok {number} {name} # SKIP {seen}")
-            continue
-        if not good:
-            print(f"# {seen}")
-        print(f"{'' if good else 'not '}ok {number} {name}")
-        well = well and good
-    return 0 if well else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(TESTS))

@@ -9,6 +9,8 @@
 #include "user_udp.h"
 #include "userspace.h"
 
+#define FIRST_OPERATION	0	/* of a group */
+
 /* ---- the group here ---- */
 
 static uint32_t absent_own_host(const struct absent *a)
@@ -68,6 +70,16 @@ static void absent_read_ranks(struct absent *a, const struct replies *ranks, boo
 	}
 }
 
+/*
+ * @host has been heard from: does it wait for a rank that has not joined? It does not report whether
+ * it has ever heard from that rank; in the first operation it has not, or that rank has stopped.
+ */
+static bool absent_ends_chain(const struct absent *a, const struct operation_host *host)
+{
+	return host->state == OPERATION_HOST_HEARD && host->awaits_host != absent_own_host(a) &&
+	       !host->awaits_reported && host->awaits_operation == FIRST_OPERATION;
+}
+
 static void absent_read_hosts(struct absent *a, const struct operation *o)
 {
 	const struct operation_host *host;
@@ -77,8 +89,7 @@ static void absent_read_hosts(struct absent *a, const struct operation *o)
 		host = &o->hosts[i];
 		if (host->state == OPERATION_HOST_UNHEARD)
 			absent_mark_host(a, host->host);
-		else if (a->chains && host->state == OPERATION_HOST_HEARD &&
-			 host->awaits_host != absent_own_host(a) && !host->awaits_reported)
+		else if (a->chains && absent_ends_chain(a, host))
 			absent_mark(a, host->awaits_rank);
 	}
 }

@@ -79,7 +79,7 @@ static void run_set_number(const char *name, uint32_t number)
  * @port: UDP port of those with the kernel
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
- * @asked: this process is to end
+ * @asked_ms: when a signal asked this process to end, or 0
  * @stays: some time longer than its rank, to answer others
  * @names: of the hosts of all ranks, or NULL
  * @pid: of each
@@ -94,7 +94,7 @@ struct run {
 	__u16		port;
 	uint32_t	running;
 	int		status;
-	bool		asked;
+	uint64_t	asked_ms;
 	bool		stays;
 	char *const	*names;
 	pid_t		pid[COLLSOCK_MAX_LOCAL_RANKS];
@@ -172,11 +172,15 @@ static bool run_is_told(const struct run *run, uint32_t i, int status)
 /* Returns a text for the message. */
 static const char *run_decline(struct run *run, uint32_t i, int status)
 {
-	bool told = run_is_told(run, i, status);
+	bool answers = run->socket[i] >= 0 && !user_udp_is_used(run->socket[i]);
+	int error;
 
 	run->ended[i] = run->socket[i] >= 0 && !run_has_joined(run, i);
-	run->stays = told && run->socket[i] >= 0 && !user_udp_is_used(run->socket[i]);
-	if (!told || launch_request_decline(run->group, run->first + i, run->socket[i]))
+	if (!run_is_told(run, i, status))
+		return "";
+	error = launch_request_decline(run->group, run->first + i, run->socket[i]);
+	run->stays = answers && (!error || error == -EADDRINUSE);
+	if (error)
 		return "";
 	run->ended[i] = true;
 	return ", before it joined";
@@ -233,16 +237,19 @@ static void run_pass_signal(struct run *run, const siginfo_t *signal)
 
 	if (signal->si_signo == SIGCHLD)
 		return;
-	run->asked |= signal->si_signo != SIGUSR1 && signal->si_signo != SIGUSR2;
+	if (signal->si_signo != SIGUSR1 && signal->si_signo != SIGUSR2)
+		run->asked_ms = meeting_clock_ms();
 	for (i = 0; i < run->count; i++)
 		if (run->pid[i] && !run_has_signal(run->pid[i], signal))
 			kill(run->pid[i], signal->si_signo);
 }
 
+/* Blocks what would end this process, other than its own faults: the programs decide. */
 static void run_begin(sigset_t *blocked, sigset_t *usual)
 {
 	static const int signals[] = {
-		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
+		SIGPROF, SIGXCPU, SIGIO, SIGPWR,
 	};
 	sigset_t unread;
 	unsigned int i;
@@ -254,10 +261,17 @@ static void run_begin(sigset_t *blocked, sigset_t *usual)
 	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		sigaddset(blocked, signals[i]);
 	sigprocmask(SIG_BLOCK, blocked, usual);
-	/* A report that nobody reads must not end it. */
+	/* A report that nobody reads, or that has no room, must not end it. */
 	sigemptyset(&unread);
 	sigaddset(&unread, SIGPIPE);
+	sigaddset(&unread, SIGXFSZ);
 	sigprocmask(SIG_BLOCK, &unread, NULL);
+}
+
+/* Programs survive some signals: one of long ago has not ended this rank. */
+static bool run_is_asked(const struct run *run)
+{
+	return run->asked_ms && meeting_clock_ms() - run->asked_ms < STAY_MS;
 }
 
 /* Returns the number of a signal, or an error after some time if @looks. */
@@ -279,7 +293,7 @@ static void run_stay(struct run *run, const sigset_t *blocked)
 	siginfo_t signal;
 	int left;
 
-	while (run->stays && !run_has_all(run) && !run->asked) {
+	while (run->stays && !run_has_all(run) && !run_is_asked(run)) {
 		left = meeting_clock_left(end);
 		if (!left)
 			return;
@@ -440,6 +454,24 @@ static int run_all(uint32_t ranks, char **words)
 
 /* ---- one rank ---- */
 
+/* Return: 0, or why no program can be started here. */
+static int run_find_program(const char *name)
+{
+	int error = program_find(name);
+	pid_t pid;
+
+	if (error)
+		return error;
+	/* There may be too many processes, of the user (RLIMIT_NPROC) or of the cgroup. */
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	if (pid < 0)
+		return -errno;
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
 static void run_prepare(struct launch *launch, struct launch_prepared *prepared, char **words)
 {
 	char text[MEETING_TEXT];
@@ -447,7 +479,7 @@ static void run_prepare(struct launch *launch, struct launch_prepared *prepared,
 
 	if (error)
 		errx(RUN_FAILED, "%s", text);
-	no_program = program_find(*words);
+	no_program = run_find_program(*words);
 	if (no_program)
 		status = run_say_error(*words, no_program);
 	error = launch_prepare(launch, no_program, prepared, text, sizeof(text));
