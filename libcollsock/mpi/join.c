@@ -101,7 +101,7 @@ static int join_exchange(void *context, const void *mine, void *all, size_t byte
 }
 
 /*
- * Keep only the processors of the ranks on this machine, in front. Returns the number of ranks.
+ * Keep only the processors of the ranks with this kernel, in front. Returns the number of ranks.
  * @self: out: the index of this one
  */
 static unsigned int join_keep_local(const struct cm_comm *c, const struct joining_plan *plan,
@@ -113,7 +113,7 @@ static unsigned int join_keep_local(const struct cm_comm *c, const struct joinin
 	for (i = 0; i < c->size; i++) {
 		if (i == c->rank)
 			*self = ranks;
-		if (joining_plan_same_machine(plan, i, c->rank))
+		if (joining_plan_same_kernel(plan, i, c->rank))
 			all[ranks++] = all[i];
 	}
 	return ranks;

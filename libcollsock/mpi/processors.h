@@ -23,8 +23,8 @@ struct cm_processors {
 void cm_processors_read(struct cm_processors *set);
 
 /**
- * cm_processors_are_shared() - do ranks of a machine share the processors of one of them?
- * @sets: for each rank of the machine
+ * cm_processors_are_shared() - do ranks with the same kernel share the processors of one of them?
+ * @sets: for each of these ranks
  * @ranks: number of ranks
  * @own: index of the rank in question
  *

@@ -46,7 +46,7 @@ struct joining_address {
 
 /**
  * struct joining_host - a rank's host
- * @identity: boot id and network namespace; equal for ranks that share a machine
+ * @identity: boot id, of two words, and network namespace; equal for ranks that share a machine
  * @addresses: number of addresses
  * @port: UDP port of the rank alone; 0: that of the options, which ranks of a machine share
  * @address: its addresses, in the order of their reach
@@ -78,6 +78,13 @@ static inline bool joining_host_same_machine(const struct joining_host *one,
 					     const struct joining_host *other)
 {
 	return !__builtin_memcmp(one->identity, other->identity, sizeof(one->identity));
+}
+
+/* Do they run on the same processors? Containers with networks of their own may. */
+static inline bool joining_host_same_kernel(const struct joining_host *one,
+					    const struct joining_host *other)
+{
+	return one->identity[0] == other->identity[0] && one->identity[1] == other->identity[1];
 }
 
 static inline bool joining_host_same(const struct joining_host *one,

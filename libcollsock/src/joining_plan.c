@@ -121,7 +121,14 @@ bool joining_plan_in_order(const struct joining_plan *p)
 	return true;
 }
 
-bool joining_plan_same_machine(const struct joining_plan *p, unsigned int one, unsigned int other)
+bool joining_plan_same_kernel(const struct joining_plan *p, unsigned int one, unsigned int other)
+{
+	return joining_host_same_kernel(p->hosts[p->host_of_rank[one]],
+					p->hosts[p->host_of_rank[other]]);
+}
+
+/* Are two ranks on one machine, where those in user space are hosts by themselves? */
+static bool plan_same_machine(const struct joining_plan *p, unsigned int one, unsigned int other)
 {
 	return joining_host_same_machine(p->hosts[p->host_of_rank[one]],
 					 p->hosts[p->host_of_rank[other]]);
@@ -132,7 +139,7 @@ unsigned int joining_plan_local_ranks(const struct joining_plan *p, unsigned int
 	unsigned int i, count = 0;
 
 	for (i = 0; i < p->ranks; i++)
-		count += joining_plan_same_machine(p, i, rank);
+		count += plan_same_machine(p, i, rank);
 	return count;
 }
 

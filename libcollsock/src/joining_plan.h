@@ -51,9 +51,9 @@ __u16 joining_plan_port(const struct joining_plan *plan, unsigned int rank);
 /* Are ranks placed on hosts in their order? */
 bool joining_plan_in_order(const struct joining_plan *plan);
 
-/* Are two ranks on one machine, where those in user space are hosts by themselves? */
-bool joining_plan_same_machine(const struct joining_plan *plan, unsigned int one,
-			       unsigned int other);
+/* Do two ranks have the same kernel, perhaps in containers with networks of their own? */
+bool joining_plan_same_kernel(const struct joining_plan *plan, unsigned int one,
+			      unsigned int other);
 
 /* Number of ranks on the machine of @rank */
 unsigned int joining_plan_local_ranks(const struct joining_plan *plan, unsigned int rank);

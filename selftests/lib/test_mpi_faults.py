@@ -385,11 +385,15 @@ def mixed_waits(kind, ranks):
 
 
 def bound_ranks(kind, ranks):
-    """Two ranks on each of two hosts, which have all processors of this machine."""
-    settings = ["STAND_IN_RANKS=2"]
-    for what, program, processors in (
-            ("ranks that are bound to one processor sleep", "sleeps", PROCESSORS[:1] * 2),
-            ("those that are bound to one each spin", "spins", PROCESSORS[:2])):
+    """Two ranks on each of two hosts, which have all processors of this machine. Hosts with the
+    same kernel, like containers, have them in common."""
+    own_kernel, same_kernel = ["STAND_IN_RANKS=2", "STAND_IN_KERNELS=1"], ["STAND_IN_RANKS=2"]
+    for what, settings, program, processors in (
+            ("ranks that are bound to one processor sleep", own_kernel, "sleeps",
+             PROCESSORS[:1] * 2),
+            ("those that are bound to one each spin", own_kernel, "spins", PROCESSORS[:2]),
+            ("they sleep if hosts have the same processors", same_kernel, "sleeps",
+             PROCESSORS[:2])):
         own = f"$((${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} % 2 ? {processors[1]} : {processors[0]}))"
         run = launch(kind, ranks, settings, program, program="mixed",
                      shell=f"taskset --pid --cpu-list {own} $$ >/dev/null")

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """collsock run starts ranks in user space, without privilege or module; TAP."""
 import os
-import pathlib
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
 
-from running import (COMMAND, NOBODY, OUTPUT, PORTS, TREE, environment, have_terminal, meet,
-                     report, run, secret, shows)
+from running import (COMMAND, NOBODY, OUTPUT, TREE, environment, have_terminal, meet, report, run,
+                     secret, shows)
 
 
 # The first time that a program reads is an hour ago.

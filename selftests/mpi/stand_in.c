@@ -4,7 +4,8 @@
  * answers the calls of libcollsock-mpi on sockets of the family, and injects faults that
  * cannot be provoked in the kernel. All other calls go to the C library.
  *
- * Each rank is a separate host, or each STAND_IN_RANKS of them are one. Groups are in a file
+ * Each rank is a separate host, or each STAND_IN_RANKS of them are one. All hosts have the kernel
+ * of this machine, or one of their own if STAND_IN_KERNELS is set. Groups are in a file
  * shared by all ranks, STAND_IN_FILE; there are no packets. File descriptors refer to
  * /dev/null. It supports the operations that faults.c uses: barriers, and sums and broadcasts
  * of a few integers.
@@ -134,6 +135,7 @@ static unsigned long open_members;
 static int file = -1;
 static unsigned int own_rank;
 static unsigned int own_host;
+static bool own_kernel;
 static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
 
 static __attribute__((constructor)) void begin(void)
@@ -148,6 +150,7 @@ static __attribute__((constructor)) void begin(void)
 		return;
 	own_rank = atoi(rank);
 	own_host = own_rank / (ranks ? atoi(ranks) : 1);
+	own_kernel = getenv("STAND_IN_KERNELS");
 	file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (file < 0 || ftruncate(file, bytes))
 		abort();
@@ -707,6 +710,31 @@ int stat(const char *restrict path, struct stat *restrict found)
 	if (!err && file >= 0 && !strcmp(path, "/proc/self/ns/net"))
 		found->st_ino = own_host + 1;
 	return err;
+}
+
+static int open_boot_id(void)
+{
+	int id = memfd_create("boot_id", MFD_CLOEXEC);
+
+	if (id < 0 || dprintf(id, "%08x-0000-0000-0000-000000000000\n", own_host + 1) < 0 ||
+	    lseek(id, 0, SEEK_SET))
+		abort();
+	return id;
+}
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list more;
+
+	if (own_kernel && !strcmp(path, "/proc/sys/kernel/random/boot_id"))
+		return open_boot_id();
+	if (flags & (O_CREAT | O_TMPFILE)) {
+		va_start(more, flags);
+		mode = va_arg(more, mode_t);
+		va_end(more);
+	}
+	return NEXT(open)(path, flags, mode);
 }
 
 /**
