@@ -486,8 +486,8 @@ static inline int coll_bearer_route_find(const struct coll_bearers *b, union col
  * @self: its source
  * @to: its destination
  *
- * The packet holds no reference on its route: a route that is dropped now is freed after a
- * grace period, by which time the packet has been transmitted.
+ * The packet holds no reference on its route. coll_bearer_route_replace() keeps a route that
+ * packets may have until they have been transmitted.
  *
  * Return: 0; -EAGAIN if @route is not valid, so that coll_bearer_route_find() is to look it up;
  * -EHOSTUNREACH if the port is closed or the device has left; -ENOBUFS if the packets of @owner
@@ -537,6 +537,21 @@ static inline int coll_bearer_address_all(struct coll_bearers *b, union coll_rou
 static inline void coll_bearer_route_drop(union coll_route *route)
 {
 	coll_udp_route_drop(&route->udp);
+}
+
+/**
+ * coll_bearer_route_replace() - replace a cached route that is not valid
+ * @route: protected by the group's lock
+ * @found: from coll_bearer_route_find(); none afterwards
+ *
+ * Packets that have the former route may still be on their way to the device on other CPUs: it is
+ * kept until they have left.
+ *
+ * Return: 0; -ENOBUFS without memory: @route is unchanged then. Context: BH disabled.
+ */
+static inline int coll_bearer_route_replace(union coll_route *route, union coll_route *found)
+{
+	return coll_udp_route_replace(&route->udp, &found->udp);
 }
 
 /**

@@ -84,13 +84,10 @@ static int outbox_find_route(const struct coll_outbox_sender *s, const struct ou
 	spin_unlock(s->lock);
 	err = coll_bearer_route_find(s->bearers, &route, s->owner, s->self, block->to);
 	spin_lock(s->lock);
-	if (!err) {
-		swap(*block->route, route);
-		err = outbox_address(s, block, skb);
-	}
-	/* Drop the former route, which was not valid any more. */
-	coll_bearer_route_drop(&route);
-	return err;
+	if (err)
+		return err;
+	err = coll_bearer_route_replace(block->route, &route);
+	return err ? err : outbox_address(s, block, skb);
 }
 
 /*

@@ -115,6 +115,61 @@ void coll_udp_route_drop(struct coll_udp_route *route)
 }
 
 /**
+ * struct udp_former_route - a reference that is released after a grace period
+ * @rcu: for that
+ * @dst: the route
+ */
+struct udp_former_route {
+	struct rcu_head		rcu;
+	struct dst_entry	*dst;
+};
+
+static void udp_release_former(struct rcu_head *rcu)
+{
+	struct udp_former_route *former = container_of(rcu, struct udp_former_route, rcu);
+
+	dst_release(former->dst);
+	kfree(former);
+}
+
+/* May another than us release the last reference to the route, without a grace period? */
+static bool udp_is_cached_by_fib(const struct dst_entry *dst)
+{
+	return dst && dst->ops->family == AF_INET && !dst_xfrm(dst);
+}
+
+/**
+ * coll_udp_route_replace() - coll_bearer_route_replace() of UDP
+ * @route: cached route, or none; protected by the group's lock
+ * @found: from coll_udp_route_find(); none afterwards
+ *
+ * An IPv4 route is also that of its next hop, which may be freed in this moment. Then its reference
+ * would be the last one, and the kernel frees the route with it at once: for itself that is right,
+ * as it has found its routes through the next hop. So our reference ends a grace period later.
+ *
+ * Return: see coll_bearer_route_replace(). Context: likewise.
+ */
+int coll_udp_route_replace(struct coll_udp_route *route, struct coll_udp_route *found)
+{
+	struct udp_former_route *former;
+
+	if (udp_is_cached_by_fib(route->dst)) {
+		former = kmalloc(sizeof(*former), GFP_ATOMIC | __GFP_NOWARN);
+		if (!former) {
+			coll_udp_route_drop(found);
+			return -ENOBUFS;
+		}
+		former->dst = route->dst;
+		call_rcu(&former->rcu, udp_release_former);
+	} else {
+		coll_udp_route_drop(route);
+	}
+	*route = *found;
+	found->dst = NULL;
+	return 0;
+}
+
+/**
  * coll_udp_route_find() - coll_bearer_route_find() of UDP
  * @udp: the port
  * @route: out: to @to, if there is one

@@ -105,6 +105,7 @@ int coll_udp_route_find(const struct coll_udp *udp, struct coll_udp_route *route
 			struct sock *owner, const struct collsock_member *self,
 			const struct collsock_member *to);
 void coll_udp_route_drop(struct coll_udp_route *route);
+int coll_udp_route_replace(struct coll_udp_route *route, struct coll_udp_route *found);
 struct sock *coll_udp_port_owner(const struct coll_udp *udp, const struct collsock_member *to);
 void coll_udp_let_fragment(struct sk_buff *skb, struct iphdr *ip);
 void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
