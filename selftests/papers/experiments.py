@@ -7,6 +7,7 @@ import typing
 import machine
 import model
 import plots
+import teams
 
 LOG_HOSTS = "set logscale x 2"
 # The model prints the same figures each time; from boot to boot counted instructions differ a
@@ -117,25 +118,6 @@ def plot_reduce(table, folder):
                 LOG_HOSTS)
 
 
-# ---- 003, OpenMP and MPI barriers ----
-
-def plot_teams(table, folder):
-    threads = [(team, table.points("thousands", algorithm="-", team=team, hosts=1))
-               for team in ("mcs", "central")]
-    hosts = [(name, table.points("thousands", team="-", algorithm=name))
-             for name in ("dissemination", "mcs")]
-    plots.lines(folder / "threads.svg", "Barrier of the threads of one host (test machine)",
-                "threads", "thousands of instructions", threads)
-    plots.lines(folder / "hosts.svg", "Barrier of hosts with one thread (test machine)", "hosts",
-                "thousands of instructions, all hosts", hosts)
-    for name in "mcs", "dissemination":
-        cells = {(int(key[3]), int(key[2])): values[0] for key, values in table.rows.items()
-                 if key[:2] == ("central", name)}
-        plots.heat(folder / f"combined-{name}.svg",
-                   f"Thousands of instructions, central and {name} (test machine)", "hosts",
-                   "threads of each", cells)
-
-
 # ---- 004, connections on demand ----
 
 def plot_connections(table, folder):
@@ -199,8 +181,8 @@ ALL = (
                 "spin_collsock_us", "spin_hostbased_us", "spin_factor"), 2, EXACT, model.reduce,
                plot_reduce),
     Experiment("teams", "003", "machine", "threads, hosts, and both",
-               ("team", "algorithm", "threads", "hosts", "thousands"), 4, COUNTED, machine.teams,
-               plot_teams),
+               (*teams.KEYS, teams.WORK.column), len(teams.KEYS), COUNTED, machine.teams,
+               teams.plot),
     Experiment("connections", "004", "machine", "connections made by each operation",
                ("pattern", "hosts", "static", "connections", "utilization"), 2, COUNTED,
                machine.connections, plot_connections),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Plots as SVG, by gnuplot."""
 
+import math
 import shutil
 import subprocess
 import sys
@@ -38,13 +39,29 @@ def axes(title, x, y, *settings):
         *settings))
 
 
+def is_axis(path, name, values):
+    """Whether gnuplot can draw an axis for them."""
+    if len(set(values)) > 1:
+        return True
+    print(f"papers: {path.name}: not drawn, as it needs two different values of {quoted(name)}",
+          file=sys.stderr)
+    return False
+
+
 def lines(path, title, x, y, series, *settings):
-    """@series: name and points of each line; powers of two are set on the axis as they are."""
+    """@series: name and points of each line; powers of two are set on the axis as they are.
+
+    Returns the path, or None if there are too few points.
+    """
+    series = [(name, points) for name, points in series if points]
+    if not is_axis(path, x, (at for _, points in series for at, _ in points)):
+        return None
     data = {f"d{i}": "".join(f"{at} {value:g}\n" for at, value in points)
             for i, (_, points) in enumerate(series)}
     curves = ", ".join(f"$d{i} using 1:2 title {quoted(name)}"
                        for i, (name, _) in enumerate(series))
     draw(path, axes(title, x, y, "set yrange [0:*]", *settings) + f"plot {curves}\n", data)
+    return path
 
 
 def bars(path, title, x, y, names, series, *settings):
@@ -57,16 +74,26 @@ def bars(path, title, x, y, names, series, *settings):
          f"plot {curves}\n", {"rows": rows})
 
 
-def heat(path, title, x, y, points):
-    """@points: (x, y) and value of each cell, equally large whatever the numbers."""
+def heat(path, title, x, y, points, decimals=0):
+    """@points: (x, y) and value of each cell, equally large whatever the numbers.
+
+    Cells of the grid that are not there stay empty. Returns the path, or None if there are too
+    few cells.
+    """
     across = sorted({at[0] for at in points})
     up = sorted({at[1] for at in points})
-    rows = "".join(f"{across.index(at[0])} {up.index(at[1])} {value:g}\n"
-                   for at, value in points.items())
+    if not (is_axis(path, x, across) and is_axis(path, y, up)):
+        return None
+    grid = "".join(f"{i} {j} {points.get((at_x, at_y), math.nan):g}\n"
+                   for j, at_y in enumerate(up) for i, at_x in enumerate(across))
+    cells = "".join(f"{across.index(at[0])} {up.index(at[1])} {value:g}\n"
+                    for at, value in points.items())
     tics = [f"set {name}tics ({', '.join(f'{quoted(str(at))} {i}' for i, at in enumerate(steps))})"
             for name, steps in (("x", across), ("y", up))]
     draw(path, axes(title, x, y, *tics, "unset key", "unset grid",
                     f"set xrange [-0.5:{len(across) - 0.5}]", f"set yrange [-0.5:{len(up) - 0.5}]",
                     'set palette defined (0 "#ffffe0", 1 "#e34a33")', "set logscale cb") +
-         'plot $rows using 1:2:3 with image, $rows using 1:2:(sprintf("%.0f", $3)) with labels\n',
-         {"rows": rows})
+         "plot $grid using 1:2:3 with image, "
+         f'$cells using 1:2:(sprintf("%.{decimals}f", $3)) with labels\n',
+         {"grid": grid, "cells": cells})
+    return path
