@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Do waits of a communicator spin? They do as long as most of its operations end meanwhile.
- * Otherwise ranks are late, or share processors unknowingly, as in containers of one machine: then
- * a rank that spins may take time from those it waits for. So a number of waits sleep at once,
+ * Otherwise ranks are late, or share processors unknowingly, as in virtual machines: then a rank
+ * that spins may take time from those it waits for. So a number of waits sleep at once,
  * and then one tries again.
  *
  * Threads may count an operation twice, or not: then a pause is a little longer or shorter.
