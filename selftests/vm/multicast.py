@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=900
 # suites: check debug soak
-"""Multicast ahead of the tree: hosts at the ports of a bridge, over Ethernet and UDP."""
+"""Multicast ahead of the tree, over Ethernet and UDP: hosts at the ports of a bridge, and hosts on
+macvlan devices."""
 
 import contextlib
 import json
@@ -17,7 +18,7 @@ from leftovers import load, unload
 from multicast_common import (
     BEARERS, HOSTS, KARY, LEARNED, LINK_LOCAL, MAC, TOOL, UDP4, UDP6, addresses, barriers,
     bridge_of_namespaces, copies_lost, copies_of, descriptor_of, doctor, end, group_bytes, mac,
-    names, own, ranks_of, sums_and_numbers)
+    macvlan_namespaces, names, own, ranks_of, sums_and_numbers)
 
 # ---- operations ----
 
@@ -74,6 +75,69 @@ def a_network_without_multicast_costs_a_few_packets(name):
             equal(f"{words} at {host}", [found["result"] for found in doctor(host)
                                          if words in found["finding"]], ["note"])
         end(ranks)
+
+
+# Broadcasts until each host has been the root twice: the first one tells others its epoch
+TWICE = 2 * HOSTS
+
+
+def ways_down(ranks, count):
+    """How many of that many barriers reached each rank but the first, the source, by a copy, and
+    how many by a message: each by one of both, if no host but the source sends to that rank."""
+    before = [rank.stats() for rank in ranks[1:]]
+    barriers(ranks, count)
+    return [(rank.stats().copies_received - first.copies_received,
+             rank.stats().messages_received - first.messages_received)
+            for rank, first in zip(ranks[1:], before)]
+
+
+def copies_arrive(ranks):
+    """Barriers reach all hosts by copies; so do sums and broadcasts, from each of them."""
+    count = work(30)
+    for number, (copies, messages) in enumerate(ways_down(ranks, count), 1):
+        at_least(f"copies at rank {number}", copies, count * 3 // 4)
+        equal(f"copies and messages at rank {number}", copies + messages, count)
+    before = [rank.stats() for rank in ranks]
+    sums_and_numbers(ranks, work(15) + TWICE)
+    for number, (rank, first) in enumerate(zip(ranks, before)):
+        at_least(f"copies from rank {number}", rank.stats().copies_sent, first.copies_sent + 1)
+        at_least(f"copies of sums and numbers at rank {number}", rank.stats().copies_received,
+                 first.copies_received + 1)
+
+
+@test_each("Ethernet", "IPv4")
+def macvlan_devices_of_one_parent_carry_copies(name):
+    """A host that they do not reach gets messages of the source instead."""
+    bearer, lost = BEARERS[name], HOSTS - 1
+    with macvlan_namespaces() as hosts:
+        ranks = ranks_of(bearer, hosts=hosts)
+        barriers(ranks, LEARNED)
+        copies_arrive(ranks)
+        barriers(ranks, LEARNED)
+        repaired, count = ranks[0].stats().copies_repaired, work(10)
+        with copies_lost(bearer, hosts[lost]):
+            equal("copies and messages where none comes in", ways_down(ranks, count)[lost - 1],
+                  (0, count))
+            at_least("copies repaired", ranks[0].stats().copies_repaired, repaired + 1)
+            sums_and_numbers(ranks, work(5))
+        barriers(ranks, LEARNED)
+        copies_arrive(ranks)
+        end(ranks, hosts)
+
+
+@test_each("Ethernet", "IPv4")
+def copies_pass_between_macvlan_devices_and_another_machine(name):
+    """Those that come from there are late, as the kernel queues them, so that most are not used."""
+    with macvlan_namespaces(outside=1) as hosts:
+        ranks, count = ranks_of(BEARERS[name], hosts=hosts), work(40)
+        for number, ways in enumerate(ways_down(ranks, count), 1):
+            equal(f"copies and messages at rank {number}", sum(ways), count)
+        for number, rank in enumerate(ranks[1:], 1):
+            eventually(f"rank {number} has got copies", lambda r=rank: bool(
+                r.stats().copies_received + r.stats().copies_unused), True)
+        sums_and_numbers(ranks, work(5) + TWICE)
+        at_least("copies at rank 0", copies_of(ranks)[0], 1)
+        end(ranks, hosts)
 
 
 @test

@@ -63,12 +63,16 @@ def make_namespaces():
                f"peer name {name} netns bb" for number, name in enumerate(names)))
     ip_batch(("-n", "bb"), "link add bridge0 type bridge", "link set bridge0 up",
              *(f"link set {name} master bridge0 up" for name in names))
-    for number, name in enumerate(names):
+    give_addresses(names)
+    atexit.register(delete_namespaces)
+
+
+def give_addresses(hosts):
+    for number, name in enumerate(hosts):
         ip_batch(("-n", name), "link set cable up", "link set lo up",
                  f"address add {UDP4.member.format(number + 1)}/24 dev cable",
                  f"address add {UDP6.member.format(number + 1)}/64 dev cable nodad",
                  f"address add {LINK_LOCAL.format(number)}/64 dev cable nodad")
-    atexit.register(delete_namespaces)
 
 
 def delete_namespaces():
@@ -84,6 +88,26 @@ def bridge_of_namespaces(snooping=1):
     yield
 
 
+@contextlib.contextmanager
+def macvlan_namespaces(outside=0):
+    """Namespaces whose device "cable" is a macvlan device, all of one parent; with outside=1 that
+    of the first one is the other end of the parent's cable, as if it was another machine."""
+    hosts = [f"m{number}" for number in range(HOSTS)]
+    other_end = f"cable netns m0 address {MAC.format(0)}" if outside else "end netns mp"
+    ip_batch((), *(f"netns add {name}" for name in hosts + ["mp"]),
+             f"link add parent netns mp type veth peer name {other_end}")
+    try:
+        ip_batch(("-n", "mp"), "link set parent up",
+                 *(f"link add link parent name cable netns {name} address {MAC.format(number)} "
+                   "type macvlan mode bridge"
+                   for number, name in enumerate(hosts) if number >= outside),
+                 *([] if outside else ["link set end up"]))
+        give_addresses(hosts)
+        yield hosts
+    finally:
+        ip_batch((), *(f"netns delete {name}" for name in hosts + ["mp"]))
+
+
 def own(bearer, number):
     return bearer.member.format(number + (bearer is not ETHERNET))
 
@@ -95,18 +119,18 @@ def descriptor_of(bearer, group=None, hosts=HOSTS, **fields):
     return descriptor
 
 
-def ranks_of(bearer, group=None, **fields):
+def ranks_of(bearer, group=None, hosts=names, **fields):
     descriptor = descriptor_of(bearer, group, **fields)
-    ranks = [rank_on(name) for name in names]
+    ranks = [rank_on(name) for name in hosts]
     for number, rank in enumerate(ranks):
         rank.join(descriptor, number)
     return ranks
 
 
-def end(ranks):
+def end(ranks, hosts=names):
     for rank in ranks:
         rank.close()
-    for name in names:
+    for name in hosts:
         with rank_on(name) as watcher:
             eventually(f"groups of {name}", lambda w=watcher: w.net_stats().groups, 0)
 
