@@ -71,8 +71,9 @@ static void absent_read_ranks(struct absent *a, const struct replies *ranks, boo
 }
 
 /*
- * @host has been heard from: does it wait for a rank that has not joined? It does not report whether
- * it has ever heard from that rank; in the first operation it has not, or that rank has stopped.
+ * @host has been heard from: does it wait for a rank that has not joined? It does not report
+ * whether it has ever heard from that rank; in the first operation it has not, or that rank has
+ * stopped.
  */
 static bool absent_ends_chain(const struct absent *a, const struct operation_host *host)
 {
