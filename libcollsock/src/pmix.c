@@ -17,10 +17,12 @@
 
 #define NAME_BYTES 64
 /*
- * If a rank runs one process after another, libpmix 4 takes the end of the earlier one's connection
- * for that of a process in the later ones' fence, which then completes without it.
+ * If a rank runs one process after another, fences of the later ones may complete without one of
+ * them. libpmix 4 takes the end of an earlier process's connection for that of a later one's. It
+ * also counts a process as lost, for the rest of the job, if it sees the end of the connection
+ * before it has noted that the process has finalised: it replies first, and takes the note then.
  */
-#define ENDED "perhaps a process of the job has ended meanwhile: either a rank has failed, or programs run one after the other, of which each but the last must complete a barrier"
+#define ENDED "perhaps a process of the job has ended meanwhile: either a rank has failed, or programs run one after the other: start each by an mpirun or srun of its own"
 
 /**
  * struct pmix - this process at PMIx

@@ -108,26 +108,11 @@ def a_process_joins_once(launcher):
     says("each process joins once", said)
 
 
-# Between the processes is what a barrier of their group says: all have exchanged.
-TWO_WITH_A_BARRIER = '''
-"$0"
-touch "$BARRIER/$PMIX_RANK"
-until [ "$(ls "$BARRIER" | wc -l)" = 3 ]; do sleep 0.05; done
-"$0"
-'''
-
-
-def processes_may_join_one_after_the_other(launcher):
-    with tempfile.TemporaryDirectory() as folder:
-        expect_ranks(launcher, 3, "without a key",
-                     *launch(launcher, 3, "sh", "-c", TWO_WITH_A_BARRIER, PROGRAM, BARRIER=folder),
-                     2)
-
-
 def an_earlier_process_that_ends_while_others_join_is_reported(launcher):
     for seconds in 1, 4, 16:  # in which the others' second processes begin to exchange
-        status, said = launch(launcher, 3, "sh", "-c", f'"$0" --leave {seconds}; "$0"', PROGRAM)
-        if status:
+        status, said = launch(launcher, 3, "sh", "-c", f'"$0" --leave {seconds}; "$0"', PROGRAM,
+                              COLLSOCK_MEETING_TIMEOUT="20")
+        if "EREMOTEIO: rank" in said:  # they may also wait in vain
             break
     equal("is it a failure", status != 0, True, said)
     says("EREMOTEIO: rank", said)
@@ -200,7 +185,6 @@ TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
     jobs_with_one_key_file_have_different_keys,
     a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told)),
     ("PMI", a_process_joins_once), ("PMIx", a_process_joins_once),
-    ("PMIx", processes_may_join_one_after_the_other),
     ("PMIx", an_earlier_process_that_ends_while_others_join_is_reported),
     ("PMI", a_process_that_has_loaded_mpi_does_not_use_its_connection),
     ("PMIx", a_process_that_has_loaded_mpi_may), ("PMI", a_connection_that_is_closed_is_named),
