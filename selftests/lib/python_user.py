@@ -12,12 +12,14 @@ import collsock  # noqa: E402
 import tap  # noqa: E402
 from python_helpers import Exchange, in_threads  # noqa: E402
 
+# Ranks of other tests that run at the same time have other ports.
+PORTS = "17800-17899"
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
 LIBRARY = OUTPUT / "library"
 USUAL = {name: value for name, value in os.environ.items()
          if not name.startswith(("COLLSOCK_", "PYTHON"))} | {
-    "COLLSOCK_USER_PORTS": "17800-17899", "LD_LIBRARY_PATH": str(LIBRARY),
-    "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
+    "COLLSOCK_USER_PORTS": PORTS, "COLLSOCK_MEETING_PORTS": PORTS,
+    "LD_LIBRARY_PATH": str(LIBRARY), "PYTHONPATH": str(PACKAGE), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class Ranks(list):

@@ -21,7 +21,8 @@ PORTS = {"test_run": "17640-17679", "test_run_alone": "17680-17699",
 def environment(**settings):
     plain = {name: value for name, value in os.environ.items()
              if not name.startswith("COLLSOCK_")}
-    return plain | {"COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": PORTS} | settings
+    return plain | {"COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": PORTS,
+                    "COLLSOCK_MEETING_PORTS": PORTS} | settings
 
 
 def run(*words, command=COMMAND, settings=None, **how):
