@@ -84,7 +84,6 @@ static int allgather_build(struct coll_schedule *s, const struct coll_shape *sha
 }
 
 const struct coll_algorithm coll_allgather_dissemination = {
-	.name		= "dissemination of blocks",
 	.operation	= COLLSOCK_ALLGATHER,
 	.algorithm	= COLLSOCK_DISSEMINATION,
 	.exchanges	= true,

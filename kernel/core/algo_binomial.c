@@ -200,21 +200,18 @@ static void binomial_room_scatter(const struct coll_shape *shape, struct coll_ro
 }
 
 const struct coll_algorithm coll_binomial_barrier = {
-	.name		= "binomial tree",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_both,
 };
 
 const struct coll_algorithm coll_binomial_allreduce = {
-	.name		= "binomial reduce and broadcast",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_both,
 };
 
 const struct coll_algorithm coll_binomial_reduce = {
-	.name		= "binomial reduce",
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_reduce,
@@ -223,7 +220,6 @@ const struct coll_algorithm coll_binomial_reduce = {
 };
 
 const struct coll_algorithm coll_binomial_broadcast = {
-	.name		= "binomial broadcast",
 	.operation	= COLLSOCK_BROADCAST,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_broadcast,
@@ -232,7 +228,6 @@ const struct coll_algorithm coll_binomial_broadcast = {
 };
 
 const struct coll_algorithm coll_binomial_gather = {
-	.name		= "binomial gather",
 	.operation	= COLLSOCK_GATHER,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_gather,
@@ -241,7 +236,6 @@ const struct coll_algorithm coll_binomial_gather = {
 };
 
 const struct coll_algorithm coll_binomial_scatter = {
-	.name		= "binomial scatter",
 	.operation	= COLLSOCK_SCATTER,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_scatter,

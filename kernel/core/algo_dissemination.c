@@ -66,7 +66,6 @@ static int dissemination_build(struct coll_schedule *s, const struct coll_shape 
 }
 
 const struct coll_algorithm coll_dissemination_barrier = {
-	.name		= "dissemination",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_DISSEMINATION,
 	.exchanges	= true,

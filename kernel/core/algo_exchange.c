@@ -187,7 +187,6 @@ static int exchange_build(struct coll_schedule *s, const struct coll_shape *shap
 }
 
 const struct coll_algorithm coll_exchange_barrier = {
-	.name		= "exchange",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_EXCHANGE,
 	.exchanges	= true,
@@ -196,7 +195,6 @@ const struct coll_algorithm coll_exchange_barrier = {
 };
 
 const struct coll_algorithm coll_exchange_allreduce = {
-	.name		= "recursive multiplying",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_EXCHANGE,
 	.exchanges	= true,

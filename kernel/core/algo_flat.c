@@ -49,7 +49,6 @@ static void flat_room_broadcast(const struct coll_shape *shape, struct coll_room
 }
 
 const struct coll_algorithm coll_flat_barrier = {
-	.name		= "flat tree",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_FLAT,
 	.by_name	= true,
@@ -58,7 +57,6 @@ const struct coll_algorithm coll_flat_barrier = {
 };
 
 const struct coll_algorithm coll_flat_allreduce = {
-	.name		= "flat reduce and broadcast",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_FLAT,
 	.by_name	= true,
@@ -67,7 +65,6 @@ const struct coll_algorithm coll_flat_allreduce = {
 };
 
 const struct coll_algorithm coll_flat_reduce = {
-	.name		= "flat reduce",
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_FLAT,
 	.by_name	= true,
@@ -78,7 +75,6 @@ const struct coll_algorithm coll_flat_reduce = {
 };
 
 const struct coll_algorithm coll_flat_broadcast = {
-	.name		= "flat broadcast",
 	.operation	= COLLSOCK_BROADCAST,
 	.algorithm	= COLLSOCK_FLAT,
 	.by_name	= true,

@@ -160,7 +160,6 @@ static int halving_build(struct coll_schedule *s, const struct coll_shape *shape
 }
 
 const struct coll_algorithm coll_halving_allreduce = {
-	.name		= "recursive halving",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_HALVING,
 	.by_name	= true,

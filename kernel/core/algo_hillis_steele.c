@@ -44,7 +44,6 @@ static int hillis_steele_build(struct coll_schedule *s, const struct coll_shape 
 }
 
 const struct coll_algorithm coll_hillis_steele_scan = {
-	.name		= "Hillis-Steele",
 	.operation	= COLLSOCK_SCAN,
 	.algorithm	= COLLSOCK_HILLIS_STEELE,
 	.build		= hillis_steele_build,

@@ -42,7 +42,6 @@ static void kary_room_broadcast(const struct coll_shape *shape, struct coll_room
 }
 
 const struct coll_algorithm coll_kary_barrier = {
-	.name		= "k-ary tree",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_KARY,
 	.usual_degree	= USUAL_DEGREE,
@@ -52,7 +51,6 @@ const struct coll_algorithm coll_kary_barrier = {
 };
 
 const struct coll_algorithm coll_kary_allreduce = {
-	.name		= "k-ary reduce and broadcast",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_KARY,
 	.usual_degree	= USUAL_DEGREE,
@@ -62,7 +60,6 @@ const struct coll_algorithm coll_kary_allreduce = {
 };
 
 const struct coll_algorithm coll_kary_reduce = {
-	.name		= "k-ary reduce",
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_KARY,
 	.usual_degree	= USUAL_DEGREE,
@@ -74,7 +71,6 @@ const struct coll_algorithm coll_kary_reduce = {
 };
 
 const struct coll_algorithm coll_kary_broadcast = {
-	.name		= "k-ary broadcast",
 	.operation	= COLLSOCK_BROADCAST,
 	.algorithm	= COLLSOCK_KARY,
 	.usual_degree	= USUAL_DEGREE,

@@ -20,7 +20,6 @@ static int mcs_build(struct coll_schedule *s, const struct coll_shape *shape)
 }
 
 const struct coll_algorithm coll_mcs_barrier = {
-	.name		= "MCS tree",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_MCS,
 	.by_name	= true,
@@ -28,7 +27,6 @@ const struct coll_algorithm coll_mcs_barrier = {
 };
 
 const struct coll_algorithm coll_mcs_allreduce = {
-	.name		= "MCS reduce and broadcast",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_MCS,
 	.by_name	= true,

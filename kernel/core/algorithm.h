@@ -16,7 +16,6 @@
 
 /**
  * struct coll_algorithm - one row of the registry
- * @name: its name in the literature
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
  * @exchanges: the usual degree is coll_operation_usual_degree()
@@ -32,7 +31,6 @@
  *	root both follow from the one schedule.
  */
 struct coll_algorithm {
-	const char	*name;
 	u8		operation;
 	u8		algorithm;
 	bool		exchanges;

@@ -101,8 +101,8 @@ def test_figures_survive_being_written():
 def test_tables_of_the_simulator_are_read_whatever_they_print():
     text = ("A model, not hardware.\n  wire 2000  network: transit\n\nhosts  us  factor\n"
             "    2  11.89  1.22  1.0  3.00\n   16  -7.47  - -  9.31\n"
-            "barrier  16  8  MCS tree  0  6  30  290.6  61.18  1.67\n"
-            "reduce   16  8  k-ary tree  4  4  30  285.6  51.95  1.42 auto\n")
+            "barrier  16  8  mcs  0  6  30  290.6  61.18  1.67\n"
+            "reduce   16  8  kary  4  4  30  285.6  51.95  1.42 auto\n")
     rows = model.rows_of(text)
     assert [row[0] for row in rows] == ["2", "16", "barrier", "reduce"], rows
 

@@ -77,7 +77,7 @@ def plot_programs(table, folder):
 
 def plot_algorithms(table, folder):
     shown = ("dissemination", 2), ("dissemination", 4), ("dissemination", 16), \
-        ("flat tree", 0), ("k-ary tree", 4), ("MCS tree", 0)
+        ("flat", 0), ("kary", 4), ("mcs", 0)
     plots.lines(folder / "algorithms.svg", "Barriers by algorithm and degree (model)", "hosts",
                 "µs", [(f"{name}, {degree}" if degree else name,
                         table.points("us", algorithm=name, degree=degree))

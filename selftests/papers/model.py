@@ -66,25 +66,16 @@ def algorithms():
     """Barriers that sleep; the flat tree and exchange of all are the paper's for 16 hosts."""
     sizes = ",".join(map(str, range(2, 17)))
     for row in run("algorithms", "--hosts", sizes, "--doubles", "0"):
-        hosts, name = row[1], [word for word in row[3:] if not re.match(r"[\d.]+$|auto$", word)]
-        degree, rounds, messages, work, time = row[3 + len(name):][:5]
-        yield " ".join(name), degree, hosts, rounds, messages, work, time
-
-
-# The names that programs and requests use, by the beginning of those that the simulator prints
-NAMES = {"recursive multiplying": "exchange", "recursive halving": "halving", "k-ary": "kary",
-         "MCS": "mcs", "Hillis-Steele": "hillis-steele"}
+        _, hosts, _, name, degree, rounds, messages, work, time = row[:9]
+        yield name, degree, hosts, rounds, messages, work, time
 
 
 def choices_of(rows):
     """Each operation by each algorithm and some degrees; the last figure: is it what auto means?"""
     for row in rows:
         automatic = row[-1] == "auto"
-        operation, hosts, size, *name, degree, rounds, messages, work, time, _ = \
-            row[:-1] if automatic else row
-        printed = " ".join(name)
-        short = next((NAMES[begin] for begin in NAMES if printed.startswith(begin)), name[0])
-        yield operation, size, short, degree, hosts, rounds, messages, work, time, int(automatic)
+        operation, hosts, size, name, degree, rounds, messages, work, time = row[:9]
+        yield operation, size, name, degree, hosts, rounds, messages, work, time, int(automatic)
 
 
 def choices():

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "experiment.h"
+#include "names.h"
 #include "sim.h"
 
 #define MOST_LISTED	32
@@ -92,7 +93,7 @@ static void explain(FILE *to)
 	      "  --catch-up US        they compute this much longer after a reduce (500)\n"
 	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
 	      "  --seed SEED          of the delays\n"
-	      "  --algorithm NAME     of barriers: dissemination, exchange, binomial, k-ary, MCS\n"
+	      "  --algorithm NAME     of barriers: dissemination, exchange, binomial, kary, mcs\n"
 	      "  --cost NAME=NS       may be repeated; the defaults are:\n"
 	      "\n", to);
 	exp_costs_explain(to, &exp_costs_default, "    ");
@@ -127,7 +128,6 @@ static const u32 *read_list(u32 numbers[MOST_LISTED + 1], char *text, u32 least,
 	return numbers;
 }
 
-/* The beginning of its name is enough. */
 static u8 find_algorithm(const char *name)
 {
 	u32 i;
@@ -137,7 +137,7 @@ static u8 find_algorithm(const char *name)
 		    coll_algorithm_fits(coll_registry[i], EXP_MOST_HOSTS,
 					coll_algorithm_usual_degree(coll_registry[i],
 								    EXP_MOST_HOSTS)) &&
-		    !strncmp(coll_registry[i]->name, name, strlen(name)))
+		    !strcmp(algorithm_name(coll_registry[i]), name))
 			return coll_registry[i]->algorithm;
 	fprintf(stderr, "sim: %s is not an algorithm for barriers (see --help)\n", name);
 	exit(2);

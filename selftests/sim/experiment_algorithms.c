@@ -12,6 +12,7 @@
 #include "experiment.h"
 #include "formulas.h"
 #include "menu.h"
+#include "names.h"
 
 #define WARM_UP	5
 
@@ -132,13 +133,6 @@ static double measure_barriers(const struct exp_settings *s)
 
 /* ---- the table ---- */
 
-static const char *operation_name(u32 operation)
-{
-	static const char *const names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
-
-	return names[operation];
-}
-
 /* What COLLSOCK_AUTO means in a group that names nothing and has vectors of this length */
 static struct coll_choice automatic(const struct exp_settings *s)
 {
@@ -206,9 +200,9 @@ static bool print_rows(const struct exp_settings *s, const struct alg_row *rows,
 		struct coll_shape own = shape;
 
 		own.degree = row->degree;
-		printf("%-20s %6u %6u %-30s %6u %7u %9llu %10.1f %9.2f %6.2f %s\n",
+		printf("%-20s %6u %6u %-15s %6u %7u %9llu %10.1f %9.2f %6.2f %s\n",
 		       operation_name(s->post.operation), s->hosts,
-		       (u32)(s->doubles * sizeof(double)), row->a->name, row->degree,
+		       (u32)(s->doubles * sizeof(double)), algorithm_name(row->a), row->degree,
 		       formulas_rounds(row->a, &own), formulas_messages(row->a, &own),
 		       row->work_us, row->us, row->us / best,
 		       is_automatic(s, row) ? "auto" : row->us ? "" : "WRONG");
@@ -251,7 +245,7 @@ static bool one_size(const struct exp_settings *s)
 
 static void print_heading(void)
 {
-	printf("\n%-20s %6s %6s %-30s %6s %7s %9s %10s %9s %6s\n", "operation", "hosts", "bytes",
+	printf("\n%-20s %6s %6s %-15s %6s %7s %9s %10s %9s %6s\n", "operation", "hosts", "bytes",
 	       "algorithm", "degree", "rounds", "messages", "work us", "time us", "/ best");
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "formulas.h"
+#include "names.h"
 #include "sim.h"
 
 /* Time between two barriers: everything is acknowledged meanwhile. */
@@ -148,7 +149,7 @@ static bool large_run(struct large *l, u32 number)
 	messages = large_messages(l, &again);
 	right &= messages == expected && !again;
 	printf("%sok %u barrier of %u hosts, %s: %.1f us, first %.1f us, ",
-	       right ? "" : "not ", number, l->hosts, l->algorithm->name,
+	       right ? "" : "not ", number, l->hosts, algorithm_name(l->algorithm),
 	       l->barriers > 1 ? warm / 1e3 / (l->barriers - 1) : cold / 1e3, cold / 1e3);
 	printf("%llu messages of %llu, %llu again, %llu packets, %.1f s of CPU\n",
 	       (unsigned long long)messages, (unsigned long long)expected,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "formulas.h"
+#include "names.h"
 
 /* ---- building blocks ---- */
 
@@ -290,7 +291,8 @@ static const struct formulas *formulas_of(const struct coll_algorithm *a)
 {
 	if (formulas_have(a))
 		return &table[a->operation][a->algorithm];
-	fprintf(stderr, "%s of operation %u has no line in formulas.c\n", a->name, a->operation);
+	fprintf(stderr, "%s by %s has no line in formulas.c\n", operation_name(a->operation),
+		algorithm_name(a));
 	abort();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
 
+#include "names.h"
 #include "seed.h"
 #include "shapes.h"
 
@@ -131,7 +132,8 @@ const char *shapes_text(const struct coll_algorithm *a, const struct coll_shape 
 {
 	static char text[200];
 
-	snprintf(text, sizeof(text), "%s of operation %u, %u hosts, root %u, degree %u", a->name,
-		 a->operation, shape->hosts, shape->root, shape->degree);
+	snprintf(text, sizeof(text), "%s by %s, %u hosts, root %u, degree %u",
+		 operation_name(a->operation), algorithm_name(a), shape->hosts, shape->root,
+		 shape->degree);
 	return text;
 }

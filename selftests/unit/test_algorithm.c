@@ -9,6 +9,7 @@
 #include "../harness.h"
 
 #include "formulas.h"
+#include "names.h"
 #include "seed.h"
 #include "shapes.h"
 #include "symbolic.h"
@@ -345,8 +346,8 @@ TEST(every_entry_has_its_formulas)
 
 	while ((a = next_algorithm(a)))
 		EXPECT_TRUE(formulas_have(a))
-			TH_LOG("%s of operation %u has no line in formulas.c", a->name,
-			       a->operation);
+			TH_LOG("%s by %s has no line in formulas.c",
+			       operation_name(a->operation), algorithm_name(a));
 }
 
 TEST(sends_match_receives_and_rounds_and_messages_the_formulas)
@@ -606,20 +607,20 @@ TEST(the_usual_degree_of_an_algorithm_is_one_that_it_can_have)
 	while ((a = next_algorithm(a))) {
 		for (n = 1; n < 9; n++) {
 			EXPECT_NE(1, coll_algorithm_usual_degree(a, n))
-				TH_LOG("%s", a->name);
+				TH_LOG("%s", algorithm_name(a));
 			EXPECT_LE(coll_algorithm_usual_degree(a, n), a->most_degree)
-				TH_LOG("%s", a->name);
+				TH_LOG("%s", algorithm_name(a));
 		}
 		EXPECT_GE(COLLSOCK_MAX_DEGREE, a->most_degree)
-			TH_LOG("%s", a->name);
+			TH_LOG("%s", algorithm_name(a));
 		EXPECT_TRUE(!a->most_degree || coll_algorithm_fits(a, 2, a->most_degree))
-			TH_LOG("%s", a->name);
+			TH_LOG("%s", algorithm_name(a));
 		EXPECT_FALSE(coll_algorithm_fits(a, 2, a->most_degree + 1))
-			TH_LOG("%s", a->name);
+			TH_LOG("%s", algorithm_name(a));
 		EXPECT_FALSE(coll_algorithm_fits(a, 2, 1))
-			TH_LOG("%s", a->name);
+			TH_LOG("%s", algorithm_name(a));
 		EXPECT_EQ(!a->most_degree, coll_algorithm_fits(a, 2, 0))
-			TH_LOG("%s", a->name);
+			TH_LOG("%s", algorithm_name(a));
 	}
 }
 

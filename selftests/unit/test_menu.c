@@ -5,6 +5,7 @@
  */
 #include "descriptor.h"
 #include "formulas.h"
+#include "names.h"
 #include "net_fixture.h"
 #include "seed.h"
 
@@ -500,7 +501,7 @@ static void check_auto_is_quickest(struct __test_metadata *_metadata, u32 hosts,
 		choice = menu.usual[a->operation][COLLSOCK_AUTO];
 		ASSERT_LE(rounds(a->operation, choice.algorithm, hosts, choice.degree),
 			  rounds(a->operation, a->algorithm, hosts, degree))
-			TH_LOG("%s, %u hosts, degree %u", a->name, hosts, degree);
+			TH_LOG("%s, %u hosts, degree %u", algorithm_name(a), hosts, degree);
 	}
 }
 

@@ -71,7 +71,6 @@ static void hub_room(const struct coll_shape *shape, struct coll_room *room)
 }
 
 static const struct coll_algorithm hub = {
-	.name		= "hub",
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_HUB,
 	.build		= hub_build,

@@ -709,7 +709,6 @@ TEST(every_planted_bug_is_found_as_the_right_fault)
 	for (i = 0; i < ARRAY_SIZE(planted); i++) {
 		struct symbolic_adversary adversary = { .hold = planted[i].hold };
 		struct coll_algorithm algorithm = {
-			.name = planted[i].name,
 			.operation = planted[i].operation,
 			.build = planted[i].build,
 		};
@@ -717,7 +716,7 @@ TEST(every_planted_bug_is_found_as_the_right_fault)
 		symbolic_build(&group, &algorithm, &planted[i].shape);
 		symbolic_run_victims(&group, &adversary);
 		EXPECT_EQ(planted[i].fault, group.outcome.fault)
-			TH_LOG("%s", symbolic_outcome(&group));
+			TH_LOG("%s: %s", planted[i].name, symbolic_outcome(&group));
 	}
 	symbolic_free(&group);
 }
