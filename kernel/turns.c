@@ -32,24 +32,24 @@ struct turns_user {
 
 /**
  * struct turns_cpu - turns on a CPU; if it goes offline, another one works them off
- * @lock: protects @users, @user and @resting; taken with bottom halves off
+ * @lock: protects @users, @user and @throttled; taken with bottom halves off
  * @users: those with turns; the first one is next
  * @user: all, by number of the queue
- * @resting: @rest is armed, and will schedule @tasklet
+ * @throttled: @period_end is armed, and will schedule @tasklet
  * @since: when the period began; only softirqs that take turns use it
  * @used: the time of turns in it; likewise
  * @tasklet: takes turns
- * @rest: ends the period
+ * @period_end: ends the period
  */
 struct turns_cpu {
 	spinlock_t		lock;	/* of the queue */
 	struct list_head	users;
 	struct turns_user	user[TURNS_USERS];
-	bool			resting;
+	bool			throttled;
 	u64			since;
 	u64			used;
 	struct tasklet_struct	tasklet;
-	struct hrtimer		rest;
+	struct hrtimer		period_end;
 };
 
 static DEFINE_PER_CPU(struct turns_cpu, turns_cpus);
@@ -106,14 +106,14 @@ static u64 turns_used(struct turns_cpu *t, u64 now)
 }
 
 /* Turns that are left wait for the next period, which is longer after a turn that took long. */
-static void turns_rest(struct turns_cpu *t, u64 now)
+static void turns_throttle(struct turns_cpu *t, u64 now)
 {
 	u64 until = t->since + max_t(u64, TURNS_PERIOD_NS, 2 * t->used);
 
 	spin_lock(&t->lock);
-	t->resting = !list_empty(&t->users);
-	if (t->resting)
-		hrtimer_start(&t->rest, ns_to_ktime(until > now ? until - now : 0),
+	t->throttled = !list_empty(&t->users);
+	if (t->throttled)
+		hrtimer_start(&t->period_end, ns_to_ktime(until > now ? until - now : 0),
 			      HRTIMER_MODE_REL_PINNED_SOFT);
 	spin_unlock(&t->lock);
 }
@@ -136,15 +136,15 @@ static void turns_take(struct tasklet_struct *tasklet)
 	rcu_read_unlock();
 	t->used = now - begin;
 	if (t->used >= TURNS_MOST_NS)
-		turns_rest(t, now);
+		turns_throttle(t, now);
 }
 
-static enum hrtimer_restart turns_rested(struct hrtimer *timer)
+static enum hrtimer_restart turns_unthrottle(struct hrtimer *timer)
 {
-	struct turns_cpu *t = container_of(timer, struct turns_cpu, rest);
+	struct turns_cpu *t = container_of(timer, struct turns_cpu, period_end);
 
 	spin_lock(&t->lock);
-	t->resting = false;
+	t->throttled = false;
 	spin_unlock(&t->lock);
 	tasklet_schedule(&t->tasklet);
 	return HRTIMER_NORESTART;
@@ -215,7 +215,7 @@ void coll_turns_add(struct coll_turn *turn)
 	if (list_empty(&user->turns))
 		list_add_tail(&user->link, &t->users);
 	list_add_tail(&turn->link, &user->turns);
-	if (!t->resting)
+	if (!t->throttled)
 		tasklet_schedule(&t->tasklet);
 	spin_unlock(&t->lock);
 }
@@ -272,7 +272,8 @@ static void __init turns_init_cpu(struct turns_cpu *t)
 		INIT_LIST_HEAD(&user->turns);
 	}
 	tasklet_setup(&t->tasklet, turns_take);
-	coll_hrtimer_setup(&t->rest, turns_rested, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+	coll_hrtimer_setup(&t->period_end, turns_unthrottle, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /**
@@ -302,7 +303,7 @@ void coll_turns_uninit(void)
 		struct turns_cpu *t = per_cpu_ptr(&turns_cpus, cpu);
 
 		/* Without turns neither of them starts the other. */
-		hrtimer_cancel(&t->rest);
+		hrtimer_cancel(&t->period_end);
 		tasklet_kill(&t->tasklet);
 	}
 }
