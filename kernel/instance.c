@@ -578,7 +578,7 @@ bool coll_instance_retire(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_break() - end a group by order of the operator
+ * coll_instance_end() - end a group by order of the operator
  * @gi: JOINED or LINGERING
  *
  * Operations under way fail, here and on all other hosts. The other hosts are notified once; a host
@@ -586,7 +586,7 @@ bool coll_instance_retire(struct coll_instance *gi)
  *
  * Context: process.
  */
-void coll_instance_break(struct coll_instance *gi)
+void coll_instance_end(struct coll_instance *gi)
 {
 	u64 now = coll_instance_enter(gi);
 

@@ -281,7 +281,7 @@ void coll_instance_unlisten(struct coll_instance *gi);
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);
 bool coll_instance_retire(struct coll_instance *gi);
-void coll_instance_break(struct coll_instance *gi);
+void coll_instance_end(struct coll_instance *gi);
 void coll_instance_stop(struct coll_instance *gi);
 void coll_instance_unhash(struct coll_instance *gi);
 void coll_instance_remember(struct coll_instance *gi);

@@ -402,7 +402,7 @@ static int netlink_end_group(struct sk_buff *request, struct genl_info *info)
 	rcu_read_lock();
 	gi = xa_load(&cn->instances, nla_get_u32(attr));
 	if (gi)
-		coll_instance_break(gi);
+		coll_instance_end(gi);
 	rcu_read_unlock();
 	if (gi)
 		return 0;
