@@ -543,14 +543,15 @@ static u64 io_clock_ahead(void)
 }
 
 /* Fill in a completion as the calling process gets it, with times of that process's clock. */
-static void io_tell(struct collsock_completion *told, const struct coll_completion *slot, u32 head)
+static void io_fill_completion(struct collsock_completion *c, const struct coll_completion *slot,
+			       u32 head)
 {
 	u64 ahead = io_clock_ahead();
 
-	*told = slot->completion;
-	told->size = head;
-	told->posted_ns += ahead;
-	told->completed_ns += ahead;
+	*c = slot->completion;
+	c->size = head;
+	c->posted_ns += ahead;
+	c->completed_ns += ahead;
 }
 
 /* Copy a completion structure of another length than this kernel's. True if all was copied. */
@@ -602,7 +603,7 @@ static bool io_copy_to_iter(const struct coll_sock *csk, struct coll_completion 
 	struct collsock_completion c;
 	bool copied;
 
-	io_tell(&c, slot, head);
+	io_fill_completion(&c, slot, head);
 	/* A constant length needs no check at run time. */
 	copied = likely(head == sizeof(c)) ? copy_to_iter(&c, sizeof(c), to) == sizeof(c) :
 					     io_copy_head_to_iter(&c, to);
@@ -691,7 +692,7 @@ static __always_inline int io_copy_to_user(const struct coll_sock *csk,
 
 	if (slot->completion.bytes > to->bytes)
 		return -EMSGSIZE;
-	io_tell(&c, slot, to->head);
+	io_fill_completion(&c, slot, to->head);
 	copied = likely(to->head == sizeof(c)) ?
 		 coll_words_to_user(to->completion, (u64 *)&c, sizeof(c)) :
 		 io_copy_head_to_user(&c, to->completion);
