@@ -160,10 +160,10 @@ struct coll_credit {
 /**
  * struct coll_watch - finding out which hosts operations wait for
  * @next_ns: when to check next, or to go on checking
+ * @operation: number of the operation that was last checked
  * @round: number of the latest check
  * @left: slots of the window, the last ones, where the check goes on; 0 if it is over
  * @fold: in the first of these, if it still has @operation: fold entry where it goes on
- * @operation: number of the operation that was last checked
  * @found: it has found an operation that waits
  */
 struct coll_watch {
@@ -192,8 +192,8 @@ struct coll_failure {
  * @what: the failure limit, and the rank to blame
  * @known: there is a limit
  * @terminal: the group has ended on this host
- * @settle_ns: when aborted operations report; COLL_NEVER if there are none
- * @reporting: they are reporting; some of them may have
+ * @reporting: aborted operations are reporting; some of them may have
+ * @settle_ns: when they report; COLL_NEVER if there are none
  * @goodbye: what the other hosts are sent
  */
 struct coll_failure_state {
