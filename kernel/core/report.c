@@ -304,7 +304,7 @@ static void report_waits(struct coll_report *r, const struct coll_group *g,
 
 static void report_signature(struct coll_report *r, const struct coll_signature *sig)
 {
-	report_u8(r, COLLSOCK_A_OPERATION_OPERATION, sig->operation);
+	report_u8(r, COLLSOCK_A_OPERATION_KIND, sig->operation);
 	report_u8(r, COLLSOCK_A_OPERATION_TYPE, sig->type);
 	report_u8(r, COLLSOCK_A_OPERATION_OP, sig->operator);
 	report_u8(r, COLLSOCK_A_OPERATION_ALGORITHM, sig->algorithm);

@@ -69,7 +69,7 @@ def operations_are_shown_with_what_they_wait_for():
     for rank in group[:3]:
         rank.post(integers(1, 2))
     operation = only([o for o in show(1, "op") if o["state"] == "running"])
-    equal("operation", [operation[key] for key in ("operation", "type", "op", "bytes")],
+    equal("operation", [operation[key] for key in ("kind", "type", "op", "bytes")],
           ["allreduce", "int64", "sum", 16])
     at_least("hosts that it misses", len(operation["missing"]), 1)
     contains("the same as text", run(1, "op").out, "allreduce", "host ")

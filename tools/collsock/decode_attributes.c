@@ -179,7 +179,7 @@ const struct decode_field decode_operation[] = {
 	{ "group",	  COLLSOCK_A_OPERATION_GROUP },
 	{ "number",	  COLLSOCK_A_OPERATION_NUMBER },
 	{ "state",	  COLLSOCK_A_OPERATION_STATE, DECODE_NAME, operation_states },
-	{ "operation",	  COLLSOCK_A_OPERATION_OPERATION, DECODE_NAME, operations },
+	{ "kind",	  COLLSOCK_A_OPERATION_KIND, DECODE_NAME, operations },
 	{ "type",	  COLLSOCK_A_OPERATION_TYPE, DECODE_NAME, types },
 	{ "op",		  COLLSOCK_A_OPERATION_OP, DECODE_NAME, operators },
 	{ "algorithm",	  COLLSOCK_A_OPERATION_ALGORITHM, DECODE_NAME, algorithms },

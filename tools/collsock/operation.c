@@ -137,7 +137,7 @@ static void operation_read_hosts(struct operation *o, const struct reply *reply)
 
 void operation_read(struct operation *o, const struct reply *reply)
 {
-	uint64_t kind = operation_known(reply, COLLSOCK_A_OPERATION_OPERATION);
+	uint64_t kind = operation_known(reply, COLLSOCK_A_OPERATION_KIND);
 
 	*o = (struct operation){
 		.number	     = reply_number(reply, COLLSOCK_A_OPERATION_NUMBER, 0),

@@ -214,7 +214,7 @@ int show_operation(char **words)
 	static const struct table_column columns[] = {
 		{ "GROUP",	"group",	TABLE_NUMBER },
 		{ "NUMBER",	"number",	TABLE_NUMBER },
-		{ "OPERATION",	"operation" },
+		{ "KIND",	"kind" },
 		{ "STATE",	"state" },
 		{ "TYPE",	"type" },
 		{ "OP",		"op" },
