@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The programs in README.md compile, its links lead somewhere, pages have what they should; TAP.
+"""The programs in README.md compile, links lead somewhere, pages have what they should; TAP.
 
 With --extract FOLDER: write what README.md shows, for the scenario that uses it: hello.py,
 barrier.c, and its shell commands as python.sh, c.sh and tree.sh.
@@ -18,6 +18,7 @@ import tap  # noqa: E402
 
 TEXT = (TREE / "README.md").read_text(encoding="utf-8")
 SHELL = "c.sh", "python.sh", "tree.sh"
+PAGES = TREE / "README.md", *sorted((TREE / "Documentation").glob("*.md"))
 
 
 def blocks(language):
@@ -54,9 +55,40 @@ def test_shell_commands_are_known():
         run("sh", "-n", source=block)
 
 
-def test_links_lead_to_files():
-    for link in re.findall(r"\]\(([^)#]+)", TEXT):
-        assert (TREE / link).exists(), f"no {link}"
+def anchors(page):
+    """Of the headings, as GitHub makes them; those that a page has twice are not told apart."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for title in re.findall(r"^#+ (.*)$", text, re.M):
+        shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)
+        yield re.sub(r"[^\w -]", "", shown.strip().lower()).replace(" ", "-")
+
+
+def broken(page):
+    """Yields each link of the page that leads to no file, or to no heading."""
+    text = page.read_text(encoding="utf-8")
+    for link in re.finditer(r"\]\(([^)\s]+)\)", text):
+        name, _, anchor = link[1].partition("#")
+        if re.match(r"[a-z]+://", name):
+            continue
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            yield f"{page.name}:{text.count(chr(10), 0, link.start()) + 1}: no {link[1]}"
+
+
+def test_links_of_all_pages_lead_to_files_and_headings():
+    found = [what for page in PAGES for what in broken(page)]
+    assert not found, ", ".join(found)
+
+
+def test_links_that_lead_nowhere_are_found():
+    with tempfile.TemporaryDirectory() as folder:
+        page, other = pathlib.Path(folder, "page.md"), pathlib.Path(folder, "other.md")
+        other.write_text("# Over `UDP`, [and](x.md) more\n```\n# not this\n```\n", encoding="utf-8")
+        page.write_text("# Here\n[a](other.md) [b](other.md#over-udp-and-more) [c](#here)\n"
+                        "[d](none.md) [e](other.md#not-this) [f\ng](#there)\n", encoding="utf-8")
+        found = list(broken(page))
+    assert found == ["page.md:3: no none.md", "page.md:3: no other.md#not-this",
+                     "page.md:4: no #there"], found
 
 
 def test_sections_are_in_the_order_in_which_a_new_user_needs_them():
