@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <arpa/inet.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <linux/collsock.h>
 #include <linux/collsock_netlink.h>
 
 #include "command.h"
 #include "doctor.h"
+#include "doctor_ethernet.h"
+#include "doctor_finding.h"
+#include "doctor_machine.h"
+#include "doctor_members.h"
+#include "doctor_module.h"
+#include "doctor_multicast.h"
+#include "doctor_network.h"
+#include "doctor_port.h"
 #include "groups.h"
 #include "text.h"
 
@@ -39,63 +43,6 @@ static const struct {
 	{ "neighbours",		doctor_neighbours },
 	{ "idle states",	doctor_idle_states },
 };
-
-static const char *doctor_result_name(enum doctor_result result)
-{
-	static const char *const names[] = { "ok", "note", "warning", "problem" };
-
-	return names[result];
-}
-
-static void doctor_print(enum doctor_result result, struct json_object *finding)
-{
-	static const enum text_color colors[] = {
-		COLOR_GOOD, COLOR_NAME, COLOR_WARNING, COLOR_BAD
-	};
-
-	printf("%s%-8s%s %-14s %s\n", text_color(colors[result]), doctor_result_name(result),
-	       text_color(COLOR_PLAIN), text_string(finding, "check", ""),
-	       text_string(finding, "finding", ""));
-	if (text_has(finding, "advice"))
-		printf("%23s -> %s\n", "", text_string(finding, "advice", ""));
-	fflush(stdout);
-}
-
-void doctor_say(struct doctor *d, enum doctor_result result, const char *advice,
-		const char *form, ...)
-{
-	struct json_object *finding = json_object_new_object();
-	va_list arguments;
-	char *text;
-
-	va_start(arguments, form);
-	if (vasprintf(&text, form, arguments) < 0)
-		abort();
-	va_end(arguments);
-	text_put_string(finding, "check", d->check);
-	text_put_string(finding, "result", doctor_result_name(result));
-	text_put_string(finding, "finding", text);
-	if (advice)
-		text_put_string(finding, "advice", advice);
-	free(text);
-	d->problems += result == DOCTOR_PROBLEM;
-	if (!options.json)
-		doctor_print(result, finding);
-	json_object_array_add(d->findings, finding);
-}
-
-long doctor_read_number(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	long number = -1;
-
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &number) != 1)
-		number = -1;
-	fclose(file);
-	return number;
-}
 
 static void doctor_gather(struct doctor *d)
 {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Network devices of groups over Ethernet */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -7,7 +6,9 @@
 
 #include <linux/collsock_netlink.h>
 
-#include "doctor.h"
+#include "doctor_ethernet.h"
+#include "doctor_finding.h"
+#include "doctor_network.h"
 #include "link.h"
 #include "text.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Timers, queues and processors of this host. */
 #include <stdio.h>
 #include <time.h>
 
-#include "doctor.h"
+#include "doctor_finding.h"
+#include "doctor_machine.h"
 
 #define COARSE_NS	10000
 #define DEEP_US		100

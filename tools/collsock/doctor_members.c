@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module knows about other hosts: groups, early packets, counters */
 #include <string.h>
 
 #include "counters.h"
-#include "doctor.h"
+#include "doctor_finding.h"
+#include "doctor_members.h"
 #include "text.h"
 
 #define EARLY_RECENT_MS 60000

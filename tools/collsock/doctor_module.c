@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Is the module loaded, and does it match this command? */
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
@@ -10,7 +9,8 @@
 
 #include <linux/collsock.h>
 
-#include "doctor.h"
+#include "doctor_finding.h"
+#include "doctor_module.h"
 #include "socket.h"
 #include "text.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Multicast addresses of groups: do packets to them arrive? */
 #include <linux/collsock_netlink.h>
 
-#include "doctor.h"
+#include "doctor_finding.h"
+#include "doctor_multicast.h"
 #include "text.h"
 
 /* After this many operations there are packets to the address if any kind of them sends some. */

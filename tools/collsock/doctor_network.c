@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The path to other hosts: firewall, route, packet size, reachability */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,8 @@
 #include <linux/collsock.h>
 
 #include "command.h"
-#include "doctor.h"
+#include "doctor_finding.h"
+#include "doctor_network.h"
 #include "firewall.h"
 #include "text.h"
 #include "user_port.h"
@@ -124,16 +124,6 @@ static int doctor_add_host(struct doctor *d, const char *name, int flags)
 	doctor_write_numeric(&host->address, host->numeric);
 	doctor_find_route(host);
 	return 0;
-}
-
-bool doctor_has_host(const struct doctor *d, const char *address)
-{
-	unsigned int i;
-
-	for (i = 0; i < d->host_count; i++)
-		if (!strcmp(d->hosts[i].numeric, address))
-			return true;
-	return false;
 }
 
 void doctor_take_hosts(struct doctor *d, char **names)

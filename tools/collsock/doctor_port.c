@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who has the port? */
 #include <stdint.h>
 
-#include "doctor.h"
+#include "doctor_finding.h"
+#include "doctor_port.h"
 #include "port.h"
 #include "process.h"
 #include "user_port.h"
