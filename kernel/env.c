@@ -110,10 +110,16 @@ void coll_env_peer_open(struct coll_peer *peer)
 
 void coll_env_peer_idle(struct coll_peer *peer)
 {
+	union coll_route none = { };
+
 	atomic_dec(&coll_instance_of(peer->group)->cn->peers);
 	trace_coll_peer_idle(peer);
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_IDLE, 0);
-	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
+	/*
+	 * A packet that was numbered before the connection was idle may only now be on its way by
+	 * the route. Without memory the route stays until another one replaces it.
+	 */
+	coll_bearer_route_replace(&container_of(peer, struct env_peer, peer)->route, &none);
 }
 
 /* As COLL_BEARER_HEADROOM says, unless cache lines or arrays of fragments are unusually long */

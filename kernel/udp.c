@@ -141,7 +141,7 @@ static bool udp_is_cached_by_fib(const struct dst_entry *dst)
 /**
  * coll_udp_route_replace() - coll_bearer_route_replace() of UDP
  * @route: cached route, or none; protected by the group's lock
- * @found: from coll_udp_route_find(); none afterwards
+ * @found: from coll_udp_route_find(), or none; none afterwards
  *
  * An IPv4 route is also that of its next hop, which may be freed in this moment. Then its reference
  * would be the last one, and the kernel frees the route with it at once: for itself that is right,
