@@ -48,6 +48,7 @@ struct coll_user;
  * @tidy: work item of the tidying
  * @bearers: opened and closed under @mutex, by port.h; devices that leave are closed without it
  * @ports: in the list of all namespaces, until this one ends
+ * @ports_ended: it has ended: ports and devices stay closed; under @mutex
  * @backlog: packets that wait for softirq
  * @timewait: the time-wait entries
  * @early_packets: the early packets
@@ -73,6 +74,7 @@ struct coll_net {
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;
 	struct list_head		ports;
+	bool				ports_ended;
 	struct coll_backlog		backlog;
 	struct coll_timewait_table	timewait;
 	struct coll_early_table		early_packets;

@@ -32,10 +32,12 @@ void coll_port_begin(struct coll_net *cn)
  */
 void coll_port_end(struct coll_net *cn)
 {
+	/* Its mutex may be held for some grace periods. Others begin and end meanwhile. */
 	mutex_lock(&port_nets_mutex);
-	mutex_lock(&cn->mutex);
-	list_del_init(&cn->ports);
+	list_del(&cn->ports);
 	mutex_unlock(&port_nets_mutex);
+	mutex_lock(&cn->mutex);
+	cn->ports_ended = true;
 	coll_bearer_stop(&cn->bearers);
 	mutex_unlock(&cn->mutex);
 }
@@ -85,7 +87,7 @@ int coll_port_change(struct coll_net *cn, u16 number, bool hold)
 
 	lockdep_assert_held(&cn->mutex);
 	/* The namespace ends: the tidying may still be under way. */
-	if (list_empty(&cn->ports))
+	if (cn->ports_ended)
 		return 0;
 	/* Groups without ports do not use it. */
 	if (cn->groups && open)
