@@ -400,60 +400,41 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 }
 
 /**
- * coll_bearer_multicast() - give a group a multicast address
+ * coll_bearer_multicast_join() - give a group a multicast address
  * @b: of the namespace; its mutex is not held
  * @owner: of the packets; over UDP it joins the address, and leaves it when it ends
  * @self: this host
  * @bytes: length of the largest packet, without the headers of the bearer
  * @everyone: this host as a member, with that address in the place of its own; out: its scope id
  *	is the device by which packets to the address come and go
+ * @m: zeroed; the address if the owner does not have it; coll_bearer_multicast_leave() follows
  *
- * Packets may come from now on. coll_bearer_listen() follows.
+ * Packets may come from now on, once the device is open.
  *
  * Return: 0; -EADDRNOTAVAIL if there is no device for it; -EMSGSIZE; or another -errno. Context:
- * process.
+ * process; takes RTNL.
  */
-static inline int coll_bearer_multicast(const struct coll_bearers *b, struct sock *owner,
-					const struct collsock_member *self, u32 bytes,
-					struct collsock_member *everyone)
+static inline int coll_bearer_multicast_join(struct coll_bearers *b, struct sock *owner,
+					     const struct collsock_member *self, u32 bytes,
+					     struct collsock_member *everyone,
+					     struct coll_eth_multicast *m)
 {
 	if (coll_eth_has(self))
-		return 0;
+		return coll_eth_multicast_join(&b->eth, everyone, m);
 	return coll_udp_multicast(&b->udp, owner, self, bytes, everyone);
 }
 
 /**
- * coll_bearer_listen() - start receiving packets to a multicast address
- * @b: of the namespace; its mutex is held
- * @everyone: from coll_bearer_multicast()
- * @device: out: for coll_bearer_unlisten()
+ * coll_bearer_multicast_leave() - a group leaves its multicast address
+ * @m: from coll_bearer_multicast_join(), also if that failed, or zeroed
  *
- * Return: 0; -EADDRNOTAVAIL if its device is not here any more, or another -errno. Context:
- * process.
- */
-static inline int coll_bearer_listen(struct coll_bearers *b,
-				     const struct collsock_member *everyone, u64 *device)
-{
-	if (coll_eth_has(everyone))
-		return coll_eth_listen(&b->eth, everyone, device);
-	/* The group's owner has joined it. */
-	*device = everyone->scope_id;
-	return 0;
-}
-
-/**
- * coll_bearer_unlisten() - stop receiving packets to a multicast address
- * @b: of the namespace; its mutex is held, or it ends
- * @everyone: as passed to coll_bearer_listen()
- * @device: from coll_bearer_listen()
+ * The owner has not left it yet.
  *
- * Context: process.
+ * Context: process; takes RTNL if the group has joined. The namespace's mutex is not held.
  */
-static inline void coll_bearer_unlisten(struct coll_bearers *b,
-					const struct collsock_member *everyone, u64 device)
+static inline void coll_bearer_multicast_leave(struct coll_eth_multicast *m)
 {
-	if (coll_eth_has(everyone))
-		coll_eth_unlisten(&b->eth, everyone, device);
+	coll_eth_multicast_leave(m);
 }
 
 /**
@@ -512,7 +493,7 @@ static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *
  * @skb: the packet, which may not be fragmented
  * @owner: of the packet
  * @self: its source
- * @everyone: its destination, from coll_bearer_multicast()
+ * @everyone: its destination, from coll_bearer_multicast_join()
  *
  * Return: as coll_bearer_address(). Context: likewise.
  */
@@ -540,9 +521,9 @@ static inline void coll_bearer_route_drop(union coll_route *route)
 }
 
 /**
- * coll_bearer_route_replace() - replace a cached route that is not valid
+ * coll_bearer_route_replace() - replace a cached route that is not valid, or not needed now
  * @route: protected by the group's lock
- * @found: from coll_bearer_route_find(); none afterwards
+ * @found: from coll_bearer_route_find(), or none; none afterwards
  *
  * Packets that have the former route may still be on their way to the device on other CPUs: it is
  * kept until they have left.
@@ -597,7 +578,7 @@ static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct c
 /**
  * coll_bearer_is_to() - did the packet go to this multicast address?
  * @skb: received
- * @everyone: from coll_bearer_multicast()
+ * @everyone: from coll_bearer_multicast_join()
  *
  * Context: the receive hook.
  */

@@ -29,6 +29,7 @@ void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tuna
 	spin_lock_init(&eth->lock);
 	xa_init(&eth->devices);
 	xa_init(&eth->allowed);
+	hash_init(eth->multicasts);
 }
 
 /* A device may be open for two types. */
@@ -64,22 +65,6 @@ static void eth_free_rcu(struct rcu_head *rcu)
 }
 
 /*
- * Drop all multicast addresses of a device. The lock is held, and removing or moving the device
- * waits for it. So the device still has its addresses, each with the references that groups
- * of this namespace took.
- */
-static void eth_drop_copies(struct coll_eth_device *device)
-{
-	struct coll_eth_copies *c, *next;
-
-	rbtree_postorder_for_each_entry_safe(c, next, &device->copies, node) {
-		dev_mc_del(device->type.dev, c->address);
-		kfree(c);
-	}
-	device->copies = RB_ROOT;
-}
-
-/*
  * Close a device. The lock is held. Packets that were received from the device, or that leave by
  * it, may be under way until a grace period has passed.
  */
@@ -95,7 +80,6 @@ static void eth_close(struct coll_eth_device *device)
 	 */
 	xa_erase(&eth->devices, device->index);
 	__dev_remove_pack(&device->type);
-	eth_drop_copies(device);
 	call_rcu(&device->rcu, eth_free_rcu);
 }
 
@@ -120,7 +104,6 @@ static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
 		return ERR_PTR(-ENOMEM);
 	device->eth = eth;
 	device->index = eth_index(self->scope_id, self->port);
-	device->copies = RB_ROOT;
 	device->type.type = htons(self->port);
 	device->type.func = eth->hook;
 	device->type.dev = dev_get_by_index(eth->net, self->scope_id);
@@ -167,7 +150,6 @@ int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
 		return err;
 	}
 	spin_lock(&eth->lock);
-	device->number = ++eth->opened;
 	WARN_ON_ONCE(xa_is_err(xa_store(&eth->devices, device->index, device, 0)));
 	rcu_assign_pointer(eth->latest, device);
 	dev_add_pack(&device->type);
@@ -261,6 +243,7 @@ void coll_eth_forget(struct coll_eth *eth, const struct net_device *dev)
 {
 	eth_disallow(eth, dev);
 	eth_close_those(eth, dev);
+	coll_eth_multicast_forget(eth, dev);
 }
 
 /**
@@ -316,103 +299,6 @@ bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
 		return false;
 	*ifindex = next;
 	return true;
-}
-
-/* ---- multicast addresses ---- */
-
-static int eth_compare_address(const void *address, const struct rb_node *node)
-{
-	return memcmp(address, rb_entry(node, struct coll_eth_copies, node)->address, ETH_ALEN);
-}
-
-static bool eth_comes_before(struct rb_node *a, const struct rb_node *b)
-{
-	return eth_compare_address(rb_entry(a, struct coll_eth_copies, node)->address, b) < 0;
-}
-
-/* The lock is held. Each group may have an address of its own, so there may be thousands. */
-static struct coll_eth_copies *eth_find_copies(const struct coll_eth_device *device,
-					       const struct collsock_member *everyone)
-{
-	struct rb_node *node = rb_find(everyone->address, &device->copies, eth_compare_address);
-
-	return node ? rb_entry(node, struct coll_eth_copies, node) : NULL;
-}
-
-/* Add a group that receives by this address. If it is the first one, @c is used for the address. */
-static int eth_add_copies(struct coll_eth_device *device, const struct collsock_member *everyone,
-			  struct coll_eth_copies *c)
-{
-	struct coll_eth_copies *found = eth_find_copies(device, everyone);
-	int err;
-
-	if (found) {
-		found->users++;
-		return 0;
-	}
-	err = dev_mc_add(device->type.dev, c->address);
-	if (!err)
-		rb_add(&c->node, &device->copies, eth_comes_before);
-	return err;
-}
-
-/**
- * coll_eth_listen() - coll_bearer_listen() of Ethernet
- * @eth: the devices; the namespace's mutex is held
- * @everyone: the address, with the device, which is open
- * @device: out: for coll_eth_unlisten()
- *
- * Return: 0; -EADDRNOTAVAIL if the device has just left; or the device's -errno. Context: process.
- */
-int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone, u64 *device)
-{
-	struct coll_eth_copies *c = kzalloc(sizeof(*c), GFP_KERNEL);
-	struct coll_eth_device *found;
-	int err = -EADDRNOTAVAIL;
-	bool used = false;
-
-	if (!c)
-		return -ENOMEM;
-	RB_CLEAR_NODE(&c->node);
-	c->users = 1;
-	memcpy(c->address, everyone->address, ETH_ALEN);
-	spin_lock(&eth->lock);
-	found = eth_find(eth, everyone);
-	if (found) {
-		*device = found->number;
-		err = eth_add_copies(found, everyone, c);
-		used = !RB_EMPTY_NODE(&c->node);
-	}
-	spin_unlock(&eth->lock);
-	/* If @c is used it belongs to the device, which may have left by now. */
-	if (!used)
-		kfree(c);
-	return err;
-}
-
-/**
- * coll_eth_unlisten() - coll_bearer_unlisten() of Ethernet
- * @eth: the devices; the namespace's mutex is held, or it ends
- * @everyone: the address
- * @device: from coll_eth_listen(); if it was closed meanwhile there is nothing to do
- *
- * Context: process.
- */
-void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *everyone, u64 device)
-{
-	struct coll_eth_device *found;
-	struct coll_eth_copies *c = NULL;
-
-	spin_lock(&eth->lock);
-	found = eth_find(eth, everyone);
-	if (found && found->number == device)
-		c = eth_find_copies(found, everyone);
-	if (c && !--c->users) {
-		dev_mc_del(found->type.dev, c->address);
-		rb_erase(&c->node, &found->copies);
-		kfree(c);
-	}
-	spin_unlock(&eth->lock);
 }
 
 /* ---- who may use them ---- */

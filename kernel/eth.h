@@ -19,8 +19,8 @@
 #define COLL_ETH_H
 
 #include <linux/etherdevice.h>
+#include <linux/hashtable.h>
 #include <linux/netdevice.h>
-#include <linux/rbtree.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -40,10 +40,10 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @hook: receive function of all devices
  * @owner: for @hook
  * @lock: to change @devices and what they have; also taken with RTNL held, so nobody sleeps with it
- * @opened: number of devices opened so far
  * @devices: open ones by their index, read under RCU: each packet that is sent looks for its own
  * @latest: the one of @devices that was opened last, often the only one; or NULL
  * @allowed: by interface index, those that every user may use; never dereferenced
+ * @multicasts: addresses of groups (struct coll_eth_multicast), by device; under RTNL
  */
 struct coll_eth {
 	struct net			*net;
@@ -51,10 +51,10 @@ struct coll_eth {
 	coll_eth_hook			hook;
 	void				*owner;
 	spinlock_t			lock;	/* devices */
-	u64				opened;
 	struct xarray			devices;
 	struct coll_eth_device __rcu	*latest;
 	struct xarray			allowed;
+	DECLARE_HASHTABLE(multicasts, 6);
 };
 
 /**
@@ -63,28 +63,26 @@ struct coll_eth {
  * @eth: the devices of its namespace
  * @index: its index in coll_eth.devices
  * @type: receives its packets of one EtherType; has a reference on the device
- * @number: no other one had it before
- * @copies: multicast addresses of groups (struct coll_eth_copies), by address; under the lock
  */
 struct coll_eth_device {
 	struct rcu_head		rcu;
 	struct coll_eth		*eth;
 	unsigned long		index;
 	struct packet_type	type;
-	u64			number;
-	struct rb_root		copies;
 };
 
 /**
- * struct coll_eth_copies - a multicast address by which groups receive
- * @node: in coll_eth_device.copies
- * @users: number of groups
- * @address: the address
+ * struct coll_eth_multicast - the multicast address by which a group receives; zeroed at first
+ * @node: in coll_eth.multicasts, while it has a device
+ * @dev: the device; NULL once it has left the namespace
+ * @address: the address, which other groups, or programs, may have on the device, too
+ * @joined: it has been joined; constant afterwards
  */
-struct coll_eth_copies {
-	struct rb_node		node;
-	u32			users;
+struct coll_eth_multicast {
+	struct hlist_node	node;
+	struct net_device	*dev;
 	u8			address[ETH_ALEN];
+	bool			joined;
 };
 
 void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tunables *tunables,
@@ -100,8 +98,10 @@ bool coll_eth_next_allowed(struct coll_eth *eth, u32 *ifindex);
 int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all);
 bool coll_eth_is_allowed(const struct coll_eth *eth, int ifindex);
 
-int coll_eth_listen(struct coll_eth *eth, const struct collsock_member *everyone, u64 *device);
-void coll_eth_unlisten(struct coll_eth *eth, const struct collsock_member *everyone, u64 device);
+int coll_eth_multicast_join(struct coll_eth *eth, const struct collsock_member *everyone,
+			    struct coll_eth_multicast *m);
+void coll_eth_multicast_leave(struct coll_eth_multicast *m);
+void coll_eth_multicast_forget(struct coll_eth *eth, const struct net_device *dev);
 
 int coll_eth_socket(struct net *net, struct socket **sock);
 int coll_eth_localise(const struct coll_eth *eth, struct collsock_member *members, u32 hosts,

@@ -357,43 +357,15 @@ bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 	return true;
 }
 
-/**
- * coll_instance_listen() - receive packets to its multicast address, if it has one
- * @gi: NEW; its device is open, the namespace's mutex is held
- *
- * Return: 0, or why not, as coll_bearer_listen(). Context: process.
- */
-int coll_instance_listen(struct coll_instance *gi)
-{
-	if (!coll_instance_multicasts(gi))
-		return 0;
-	return coll_bearer_listen(&gi->cn->bearers, &gi->everyone, &gi->listens);
-}
-
-/**
- * coll_instance_unlisten() - undo coll_instance_listen()
- * @gi: multicast packets do not find it afterwards; nothing happens if it does not listen
- *
- * Context: process; the namespace's mutex is held, or it ends.
- */
-void coll_instance_unlisten(struct coll_instance *gi)
-{
-	if (!gi->listens)
-		return;
-	coll_lookup_remove(&gi->cn->lookup, &gi->copies);
-	coll_bearer_unlisten(&gi->cn->bearers, &gi->everyone, gi->listens);
-	gi->listens = 0;
-}
-
 /*
- * Let multicast packets find the instance, if it listens. Where a device has several members of a
+ * Let multicast packets find the instance, if it has an address for them. Where a device has several members of a
  * group, packets find the first one, and the others receive along the tree.
  */
 static int instance_hash_copies(struct coll_instance *gi)
 {
 	int err;
 
-	if (!gi->listens)
+	if (!coll_instance_multicasts(gi))
 		return 0;
 	gi->copies.key.tag = gi->group.secret.tag;
 	gi->copies.key.self = coll_lookup_device(gi->everyone.scope_id);
@@ -623,6 +595,12 @@ static void instance_quiesce(struct coll_instance *gi)
 	coll_turns_cancel(&gi->turn);
 }
 
+static void instance_unhash_copies(struct coll_instance *gi)
+{
+	if (coll_instance_multicasts(gi))
+		coll_lookup_remove(&gi->cn->lookup, &gi->copies);
+}
+
 /**
  * coll_instance_unhash() - packets do not find it any more
  * @gi: ENDED; the namespace's mutex is held, or it ends
@@ -632,7 +610,7 @@ static void instance_quiesce(struct coll_instance *gi)
 void coll_instance_unhash(struct coll_instance *gi)
 {
 	instance_quiesce(gi);
-	coll_instance_unlisten(gi);
+	instance_unhash_copies(gi);
 	coll_lookup_remove(&gi->cn->lookup, &gi->lookup);
 }
 
@@ -650,7 +628,7 @@ void coll_instance_remember(struct coll_instance *gi)
 	/* So the memory of an entry is charged already. */
 	static_assert(sizeof(struct coll_instance) >= sizeof(struct coll_timewait_entry));
 	instance_quiesce(gi);
-	coll_instance_unlisten(gi);
+	instance_unhash_copies(gi);
 	kept = coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
 				       gi->user);
 	gi->charge -= kept;
@@ -662,7 +640,7 @@ void coll_instance_remember(struct coll_instance *gi)
  * coll_instance_free() - free an instance
  * @gi: NEW, or ENDED and unhashed a grace period ago
  *
- * Context: process; takes the namespace's mutex.
+ * Context: process; takes RTNL, if the group has a multicast address, and the namespace's mutex.
  */
 void coll_instance_free(struct coll_instance *gi)
 {
@@ -675,6 +653,7 @@ void coll_instance_free(struct coll_instance *gi)
 		coll_net_release(gi->cn, gi->handle);
 	coll_outbox_free(&gi->unaddressed, gi->cn->counters);
 	coll_bearer_route_drop(&gi->to_everyone);
+	coll_bearer_multicast_leave(&gi->multicast);
 	if (gi->owner)
 		coll_owner_free(gi->owner);
 	if (gi->members) {

@@ -121,13 +121,13 @@ struct coll_instance_wakes {
  * @uid: user that created it
  * @user: who is charged for it, see user.h
  * @lookup: in the table by which packets find it
- * @copies: likewise for multicast packets, if it listens
- * @listens: for coll_bearer_unlisten(); 0: it does not listen
+ * @copies: likewise for multicast packets
  * @charge: its part of coll_net.memory and of its user's; constant while it is JOINED or
  *	LINGERING
  * @refused: why it did not get memory, if a limit refused it
  * @uncounted: it is no longer counted as a group of its user
  * @link: in a list of instances to be freed
+ * @multicast: its multicast address, if the bearer keeps it
  * @turn: queued if @due is not 0
  * @due: COLL_TURN_*
  * @timer: of the group's deadline
@@ -170,11 +170,13 @@ struct coll_instance {
 	struct coll_lookup_entry	copies;
 
 	/* Written by JOIN while it is NEW, from then on under the namespace's mutex */
-	u64			listens;
 	u64			charge;
 	int			refused;
 	bool			uncounted;
 	struct list_head	link;
+
+	/* RTNL */
+	struct coll_eth_multicast	multicast;
 
 	/* The lock of a CPU's turns */
 	struct coll_turn	turn;
@@ -276,8 +278,6 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 
 bool coll_instance_charge(struct coll_instance *gi, u64 bytes);
-int coll_instance_listen(struct coll_instance *gi);
-void coll_instance_unlisten(struct coll_instance *gi);
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);
 bool coll_instance_retire(struct coll_instance *gi);

@@ -129,8 +129,9 @@ static int instance_init_multicast(struct coll_instance *gi)
 	memcpy(gi->everyone.address, gi->request.multicast, sizeof(gi->everyone.address));
 	if (!coll_instance_multicasts(gi))
 		return 0;
-	return coll_bearer_multicast(&gi->cn->bearers, gi->owner, self,
-				     gi->group.payload.packet_bytes, &gi->everyone);
+	return coll_bearer_multicast_join(&gi->cn->bearers, gi->owner, self,
+					  gi->group.payload.packet_bytes, &gi->everyone,
+					  &gi->multicast);
 }
 
 /* Allocate a group, and count it for the calling user. Returns an error pointer on failure. */
@@ -290,8 +291,6 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	lockdep_assert_held(&cn->mutex);
 	err = coll_port_open(cn, self);
 	if (!err)
-		err = coll_instance_listen(gi);
-	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
 		err = coll_net_add(cn, gi, gi->handle);
@@ -308,11 +307,9 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 			coll_instance_unhash(gi);
 		}
 	}
-	if (err) {
-		coll_instance_unlisten(gi);
-		/* The tidying closes the port if it was opened for this instance alone. */
+	/* The tidying closes the port if it was opened for this instance alone. */
+	if (err)
 		coll_net_tidy_soon(cn);
-	}
 	return err;
 }
 

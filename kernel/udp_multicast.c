@@ -101,7 +101,7 @@ static int udp_multicast_join6(struct socket *sock, const struct collsock_member
 }
 
 /**
- * coll_udp_multicast() - coll_bearer_multicast() of UDP
+ * coll_udp_multicast() - coll_bearer_multicast_join() of UDP
  * @udp: the port
  * @owner: of the packets of the group: it has the address until coll_owner_free()
  * @self: this host

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The multicast addresses of groups over Ethernet. A device tells its driver when its addresses
+ * change. Drivers rely on RTNL there, since all else that configures them holds it; the lock of the
+ * addresses alone would not do. Others take RTNL before the namespace's mutex, so that must not be
+ * held. A packet socket could have the address, as a UDP socket has, but needs CAP_NET_RAW.
+ */
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "eth.h"
+
+/**
+ * coll_eth_multicast_join() - coll_bearer_multicast_join() of Ethernet
+ * @eth: the devices
+ * @everyone: the address, with the device
+ * @m: zeroed; coll_eth_multicast_leave() follows
+ *
+ * The device counts how often each address was added.
+ *
+ * Return: 0; -EADDRNOTAVAIL if the device has left; or the device's -errno. Context: process; takes
+ * RTNL.
+ */
+int coll_eth_multicast_join(struct coll_eth *eth, const struct collsock_member *everyone,
+			    struct coll_eth_multicast *m)
+{
+	int err = -EADDRNOTAVAIL;
+
+	memcpy(m->address, everyone->address, sizeof(m->address));
+	rtnl_lock();
+	m->dev = __dev_get_by_index(eth->net, everyone->scope_id);
+	if (m->dev)
+		err = dev_mc_add(m->dev, m->address);
+	if (!err) {
+		hash_add(eth->multicasts, &m->node, (unsigned long)m->dev);
+		m->joined = true;
+	}
+	rtnl_unlock();
+	return err;
+}
+
+static void eth_multicast_drop(struct coll_eth_multicast *m)
+{
+	ASSERT_RTNL();
+	hash_del(&m->node);
+	dev_mc_del(m->dev, m->address);
+	m->dev = NULL;
+}
+
+/**
+ * coll_eth_multicast_leave() - coll_bearer_multicast_leave() of Ethernet
+ * @m: perhaps not joined
+ *
+ * Context: process; takes RTNL if it was joined.
+ */
+void coll_eth_multicast_leave(struct coll_eth_multicast *m)
+{
+	if (!m->joined)
+		return;
+	rtnl_lock();
+	if (m->dev)
+		eth_multicast_drop(m);
+	rtnl_unlock();
+}
+
+/**
+ * coll_eth_multicast_forget() - a device leaves the namespace
+ * @eth: of the namespace
+ * @dev: the device, which is down and still has its addresses
+ *
+ * Context: process; RTNL is held.
+ */
+void coll_eth_multicast_forget(struct coll_eth *eth, const struct net_device *dev)
+{
+	struct coll_eth_multicast *m;
+	struct hlist_node *next;
+
+	hash_for_each_possible_safe(eth->multicasts, m, next, node, (unsigned long)dev)
+		if (m->dev == dev)
+			eth_multicast_drop(m);
+}
