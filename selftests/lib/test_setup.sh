@@ -17,10 +17,14 @@ packages_of() {
 	PATH=$stubs:$PATH tools/setup --check "$1" 2>&1 | sed '1d; s/ .*//' | sort
 }
 
-# The names in Build-Depends, in order, but for those that debhelper and its add-ons provide
+# The names in Build-Depends, in order, but for those that debhelper and its add-ons provide; and
+# what dpkg demands of each build
 build_depends() {
-	sed -n '/^Build-Depends:/,/^[^ ]/s/^ \([^ ,]*\).*/\1/p' tools/debian/control.in |
-		grep -v -e '^debhelper-compat$' -e '^dh-sequence-' | sort
+	{
+		sed -n '/^Build-Depends:/,/^[^ ]/s/^ \([^ ,]*\).*/\1/p' tools/debian/control.in |
+			grep -v -e '^debhelper-compat$' -e '^dh-sequence-'
+		echo build-essential
+	} | sort
 }
 
 lists_are_read() {
