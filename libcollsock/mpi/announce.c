@@ -10,7 +10,7 @@
 
 /*
  * Version of all that ranks must do alike: the settings here, the exchange when joining
- * (joining.h), and which calls are taken
+ * (joining.h), and which calls are handled
  */
 #define VERSION 0xc0110006U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */

@@ -292,7 +292,7 @@ bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
 	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&
 	    cm_data_elsewhere(&out, &in, to)) {
 		obstacle = cm_serve_operator_obstacle(out.predefined, a.post.op);
-		if (obstacle == CM_TAKEN)
+		if (obstacle == CM_HANDLED)
 			obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	}
 	if (!cm_serve_takes(&a, obstacle))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Collectives with a block for each rank, as collectives.h: true if the call has been served.
+ * Collectives with a block for each rank, as collectives.h: true if the call has been handled.
  */
 #ifndef COLLSOCK_MPI_BLOCKS_H
 #define COLLSOCK_MPI_BLOCKS_H

@@ -40,7 +40,7 @@ static inline bool cm_call_is_nonblocking(enum cm_call call)
 /* LINE(NAME, meaning): why a call is passed on */
 #define CM_REASON_LIST(LINE) \
 	LINE(NOT_YET, "before the communicator joined") \
-	LINE(LARGE, "more bytes than are taken") \
+	LINE(LARGE, "more bytes than are handled") \
 	LINE(EMPTY, "no data") \
 	LINE(DATATYPE, "datatype") /* derived, unknown, or without this operator */ \
 	LINE(OPERATOR, "operator") /* user-defined */ \
@@ -55,9 +55,9 @@ static inline bool cm_call_is_nonblocking(enum cm_call call)
 
 #define CM_REASON_NUMBER(name, ...) CM_##name,
 
-/* CM_TAKEN: collsock serves the call; all others are reasons to pass it on. */
+/* CM_HANDLED: collsock handles the call; all others are reasons to pass it on. */
 enum cm_reason {
-	CM_TAKEN,
+	CM_HANDLED,
 	CM_REASON_LIST(CM_REASON_NUMBER)
 	CM_REASONS,
 };

@@ -12,7 +12,7 @@ bool cm_collective_barrier(struct cm_comm *c, enum cm_call call, MPI_Request *re
 	};
 
 	a.comm = cm_serve_comm(c, call);
-	if (!a.comm || !cm_serve_takes(&a, CM_TAKEN))
+	if (!a.comm || !cm_serve_takes(&a, CM_HANDLED))
 		return false;
 	*err = cm_serve(&a);
 	return true;
@@ -55,7 +55,7 @@ static inline enum cm_reason collective_reduction_obstacle(const struct cm_data 
 {
 	enum cm_reason obstacle = cm_serve_operator_obstacle(d->predefined, op);
 
-	return obstacle == CM_TAKEN ? cm_serve_size_obstacle(d->bytes) : obstacle;
+	return obstacle == CM_HANDLED ? cm_serve_size_obstacle(d->bytes) : obstacle;
 }
 
 /* The rest is the same with and without prefixes; @out is NULL on a rank that receives nothing. */

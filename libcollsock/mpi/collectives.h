@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A collective call of the program, with the arguments of MPI and the state of its
- * communicator, or NULL if that is not ours. Returns true if it has been served, with an
+ * communicator, or NULL if that is not ours. Returns true if it has been handled, with an
  * MPI error code in @err, for which no error handler was called; false if it is to be passed
  * on. @request is NULL for blocking calls.
  */

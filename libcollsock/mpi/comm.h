@@ -10,7 +10,7 @@
  *
  * The state changes in collectives of the communicator only, and on all ranks alike
  * (join.h). It and the arguments that MPI makes equal on all ranks decide whether a call is
- * taken, nothing else: all ranks take it, or all pass it on.
+ * handled, nothing else: all ranks handle it, or all pass it on.
  */
 #ifndef COLLSOCK_MPI_COMM_H
 #define COLLSOCK_MPI_COMM_H
@@ -43,7 +43,7 @@ enum cm_comm_state {
  * @size: number of ranks
  * @state: enum cm_comm_state
  * @reason: why it is CM_PASSING
- * @calls: collectives so far that could have been taken
+ * @calls: collectives so far that could have been handled
  * @references: one held by the communicator, one by each operation with a request
  * @next: in the list of communicators
  * @link: the pointer to this one in the list

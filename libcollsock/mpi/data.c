@@ -25,7 +25,7 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 		bytes = d->predefined->bytes;
 	else if (PMPI_Type_size_x(datatype, &bytes) || bytes < 0)
 		return false;
-	/* No buffer is that large, and no call with that much data is taken. */
+	/* No buffer is that large, and no call with that much data is handled. */
 	if (__builtin_mul_overflow(count, bytes, &d->bytes))
 		return false;
 	return cm_data_has_place(d);

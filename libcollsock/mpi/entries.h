@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The collectives with data that may be taken, in their blocking and their nonblocking form.
+ * The collectives with data that may be handled, in their blocking and their nonblocking form.
  *
  *	X(Name, name, NAME, parameters, arguments, function, its arguments)
  *

@@ -8,7 +8,7 @@
 #include "run.h"
 #include "serve.h"
 
-/* ---- is it taken? ---- */
+/* ---- is it handled? ---- */
 
 /*
  * The first blocking call from the agreed number on joins. Nonblocking calls never do,
@@ -24,12 +24,12 @@ static enum cm_reason serve_count(struct cm_comm *c, enum cm_call call)
 
 bool cm_serve_takes(const struct cm_collective *a, enum cm_reason obstacle)
 {
-	if (a->comm->state == CM_COUNTING && obstacle == CM_TAKEN)
+	if (a->comm->state == CM_COUNTING && obstacle == CM_HANDLED)
 		obstacle = serve_count(a->comm, a->call);
-	if (obstacle == CM_TAKEN && a->in_order && a->comm->scattered)
+	if (obstacle == CM_HANDLED && a->in_order && a->comm->scattered)
 		obstacle = CM_SCATTERED;
 	cm_summary_count(a->call, obstacle);
-	return obstacle == CM_TAKEN;
+	return obstacle == CM_HANDLED;
 }
 
 /* ---- serving it ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Is a call of a collective taken? If so, serve it. */
+/* Is a call of a collective handled? If so, do it. */
 #ifndef COLLSOCK_MPI_SERVE_H
 #define COLLSOCK_MPI_SERVE_H
 
@@ -52,15 +52,15 @@ static inline enum cm_reason cm_serve_operator_obstacle(const struct cm_type *ty
 {
 	if (op == COLLSOCK_NOP)
 		return CM_OPERATOR;
-	return type && cm_type_has(type, op) ? CM_TAKEN : CM_DATATYPE;
+	return type && cm_type_has(type, op) ? CM_HANDLED : CM_DATATYPE;
 }
 
-/* Is a vector of this length taken? Otherwise why not */
+/* Is a vector of this length handled? Otherwise why not */
 static inline enum cm_reason cm_serve_size_obstacle(MPI_Count bytes)
 {
 	if (!bytes)
 		return CM_EMPTY;
-	return bytes > cm_settings.max_bytes ? CM_LARGE : CM_TAKEN;
+	return bytes > cm_settings.max_bytes ? CM_LARGE : CM_HANDLED;
 }
 
 static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)
@@ -69,16 +69,16 @@ static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)
 }
 
 /*
- * @obstacle is why the call cannot be taken, or CM_TAKEN. The communicator may join. If this
+ * @obstacle is why the call cannot be handled, or CM_HANDLED. The communicator may join. If this
  * returns false, the call must be passed on.
  */
 bool cm_serve_takes(const struct cm_collective *a, enum cm_reason obstacle);
 
-/* Serve a call that is taken. Returns an MPI error code, for which no handler was called. */
+/* Serve a call that is handled. Returns an MPI error code, for which no handler was called. */
 int cm_serve(const struct cm_collective *a);
 
 /*
- * This rank cannot post an operation that all others have taken, because of @err, an MPI
+ * This rank cannot post an operation that all others have posted, because of @err, an MPI
  * error code: it leaves the group. Returns @err.
  */
 int cm_serve_refuse(const struct cm_collective *a, int err);

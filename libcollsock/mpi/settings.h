@@ -25,7 +25,7 @@ enum cm_mode {
  * @mode: enum cm_mode
  * @after: number of the collective at which a communicator joins; 0: MPI_COMM_WORLD joins
  *         in MPI_Init
- * @max_bytes: largest payload of a call that is taken
+ * @max_bytes: largest payload of a call that is handled
  * @window: operations under way at once
  * @liveness_ms: silence after which a host counts as dead
  * @port: UDP port of all hosts; 0: that of the module

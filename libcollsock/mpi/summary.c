@@ -29,24 +29,26 @@ static unsigned long long summary_passed(enum cm_call call)
 	unsigned long long sum = 0;
 	unsigned int reason;
 
-	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
+	for (reason = CM_HANDLED + 1; reason < CM_REASONS; reason++)
 		sum += summary_counts[call][reason];
 	return sum;
 }
 
 static void summary_print_call(enum cm_call call)
 {
-	unsigned long long taken = summary_counts[call][CM_TAKEN], passed = summary_passed(call);
+	unsigned long long handled = summary_counts[call][CM_HANDLED];
+	unsigned long long passed = summary_passed(call);
 	unsigned int reason;
 
-	if (!taken && !passed)
+	if (!handled && !passed)
 		return;
-	fprintf(stderr, "collsock: %-25s %12llu taken %12llu passed on", cm_call_names[call], taken,
-		passed);
-	if (taken && !cm_call_is_nonblocking(call))
-		fprintf(stderr, "   %10.1f us on average", summary_times[call] / NS_PER_US / taken);
+	fprintf(stderr, "collsock: %-25s %12llu handled %12llu passed on", cm_call_names[call],
+		handled, passed);
+	if (handled && !cm_call_is_nonblocking(call))
+		fprintf(stderr, "   %10.1f us on average",
+			summary_times[call] / NS_PER_US / handled);
 	fprintf(stderr, "\n");
-	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
+	for (reason = CM_HANDLED + 1; reason < CM_REASONS; reason++)
 		if (summary_counts[call][reason])
 			fprintf(stderr, "collsock: %53llu %s\n",
 				(unsigned long long)summary_counts[call][reason],

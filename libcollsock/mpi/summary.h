@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Counts of calls taken and of calls passed on, with the reasons */
+/* Counts of calls handled and of calls passed on, with the reasons */
 #ifndef COLLSOCK_MPI_SUMMARY_H
 #define COLLSOCK_MPI_SUMMARY_H
 
@@ -12,7 +12,7 @@
 void cm_summary_count(enum cm_call call, enum cm_reason reason);
 
 /*
- * Measure a blocking call that was taken. Returns the time of its start, or 0 if no summary
+ * Measure a blocking call that was handled. Returns the time of its start, or 0 if no summary
  * is wanted.
  */
 static inline __u64 cm_summary_begin(void)

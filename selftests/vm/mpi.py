@@ -141,7 +141,7 @@ def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
     with udp_blocked(2):
         said = passes(kind, 2, 1, "collectives", "--seed", seed_of(kind, "blocked"), "--rounds",
                       "4", launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
-    equal("what was taken", {*re.findall(r"(\d+) taken", said)}, {"0"})
+    equal("what was handled", {*re.findall(r"(\d+) handled", said)}, {"0"})
     equal("why", re.findall(r"left to the MPI library, because of (.*)", said),
           ["rank 1: no packets arrive on its host: is UDP port 7607 open there for all others?"])
 
@@ -162,8 +162,8 @@ def every_collective_that_the_manual_lists_is_taken(kind):
                           launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
     equal("status", status, 0)
     for call in OPERATIONS.values():
-        equal(f"lines in which {call} is taken and never passed on",
-              len(re.findall(rf"{call} +[1-9]\d taken +0 passed on", said)), 1)
+        equal(f"lines in which {call} is handled and never passed on",
+              len(re.findall(rf"{call} +[1-9]\d handled +0 passed on", said)), 1)
 
 
 if IN_SOAK:
@@ -174,8 +174,8 @@ if IN_SOAK:
         said = passes(kind, 2, 1, "nonblocking", "5", launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
         for call in OPERATIONS.values():
             name = f"MPI_I{call.removeprefix('MPI_').lower()}"
-            equal(f"lines in which {name} is taken and never passed on",
-                  len(re.findall(rf"{name} +5 taken +0 passed on", said)), 1)
+            equal(f"lines in which {name} is handled and never passed on",
+                  len(re.findall(rf"{name} +5 handled +0 passed on", said)), 1)
 
     @test_each(*((kind, order) for kind in KINDS for order in ("before", "behind")))
     def a_tool_sees_all_calls_and_they_are_taken(kind, order):
@@ -191,7 +191,7 @@ if IN_SOAK:
         # Each is called 10 times to warm up, 10 times to be measured; means are computed by a
         # few calls of PMPI_Allreduce, which no tool sees
         for line in ("tool: 20 barriers, 20 allreduces, 0 iallreduces, 0 waits",
-                     r"MPI_Barrier +20 taken +0 passed on", r"MPI_Allreduce +2[0-9] taken"):
+                     r"MPI_Barrier +20 handled +0 passed on", r"MPI_Allreduce +2[0-9] handled"):
             equal(f"lines with {line}", len(re.findall(line, said)), 1)
 
     @test_each(("mpich", "sessions", 1, ()), ("openmpi", "spawn", 3, ("--np", "4")))

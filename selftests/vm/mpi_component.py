@@ -34,9 +34,9 @@ def passes_with_it(hosts, ranks, program, *args, launcher=(), time_limit=TIME_LI
 
 
 def counts(said):
-    """By name of a call: how many were taken, and how many passed on."""
-    return {name: (int(taken), int(passed)) for name, taken, passed in
-            re.findall(r"collsock: MPI_(\w+) +(\d+) taken +(\d+) passed on", said)}
+    """By name of a call: how many were handled, and how many passed on."""
+    return {name: (int(handled), int(passed)) for name, handled, passed in
+            re.findall(r"collsock: MPI_(\w+) +(\d+) handled +(\d+) passed on", said)}
 
 
 # ---- results ----
@@ -47,9 +47,9 @@ def random_operations_give_the_expected_results(*options):
     print(f"# --seed {seed}")
     said = passes_with_it(HOSTS, 1, "collectives", *options, "--seed", seed, "--rounds",
                           str(ROUNDS), time_limit=2 * TIME_LIMIT)
-    taken = sum(taken for taken, _ in counts(said).values())
-    at_least("operations taken", taken, ROUNDS)
-    print(f"# {taken} operations taken")
+    handled = sum(handled for handled, _ in counts(said).values())
+    at_least("operations handled", handled, ROUNDS)
+    print(f"# {handled} operations handled")
 
 
 @test
@@ -57,8 +57,8 @@ def every_collective_is_taken():
     status, said = run(HOSTS, 1, "latency", "5", *OPERATIONS)
     equal("status", status, 0)
     for call in OPERATIONS.values():
-        taken, passed = counts(said)[call.removeprefix("MPI_")]
-        at_least(f"{call} taken", taken, 10)
+        handled, passed = counts(said)[call.removeprefix("MPI_")]
+        at_least(f"{call} handled", handled, 10)
         equal(f"{call} passed on", passed, 0)
 
 
@@ -67,7 +67,7 @@ def every_nonblocking_collective_is_taken():
     found = counts(passes_with_it(4, 1, "nonblocking", "5"))
     for call in OPERATIONS.values():
         name = f"I{call.removeprefix('MPI_').lower()}"
-        equal(f"MPI_{name} taken, and passed on", found[name], (5, 0))
+        equal(f"MPI_{name} handled, and passed on", found[name], (5, 0))
 
 
 if IN_SOAK:
@@ -114,7 +114,7 @@ def communicators_are_duplicated_while_they_are_used():
     passes_with_it(3, 1, "duplicates", after=9)
 
 
-# ---- what is taken ----
+# ---- what is handled ----
 
 @test_in_soak
 def a_call_that_cannot_be_taken_is_passed_on():
@@ -128,7 +128,7 @@ def a_call_that_cannot_be_taken_is_passed_on():
     equal("large ones that are passed on", found["Allreduce"][1], 10)
     equal("scans", found["Scan"], (0, 10))
     equal("why", re.findall(r"collsock: +10 (.*)", said),
-          ["more bytes than are taken", "ranks are not in the order of hosts"])
+          ["more bytes than are handled", "ranks are not in the order of hosts"])
 
 
 @test_in_soak
@@ -154,7 +154,7 @@ def on_one_host_all_is_passed_on():
     status, said = run(1, 3, "latency", "5", "barrier", verbose=1)
     equal("status", status, 0)
     equal("lines", said.count("3 ranks is left to the MPI library: all are on one host"), 1)
-    equal("taken", sum(taken for taken, _ in counts(said).values()), 0)
+    equal("handled", sum(handled for handled, _ in counts(said).values()), 0)
     equal("why", "all ranks on one host" in said, True)
 
 

@@ -70,9 +70,9 @@ def finds_the_same(launcher, summary, *benchmark):
     alone, _ = results_of(*benchmark, [])
     ours, said = results_of(*benchmark, [*launcher, *summary])
     equal("what it finds", ours, alone)
-    taken = sum(map(int, re.findall(r"(\d+) taken", said)))
-    at_least("operations taken", taken, 10)
-    print(f"# {len(ours)} lines agree; {taken} operations taken")
+    handled = sum(map(int, re.findall(r"(\d+) handled", said)))
+    at_least("operations handled", handled, 10)
+    print(f"# {len(ours)} lines agree; {handled} operations handled")
     return ours
 
 

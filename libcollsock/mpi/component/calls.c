@@ -31,7 +31,7 @@ static void calls_find_code(enum cm_call call, void *function)
 	calls_code[call].bytes = ((const ElfW(Sym) *)symbol)->st_size;
 }
 
-/* NULL if calls are not taken yet, or no more. */
+/* NULL if calls are not handled yet, or no more. */
 static struct cm_comm *calls_comm(mca_coll_base_module_t *super)
 {
 	return cm_ready() ? cm_module_of(super)->comm : NULL;
@@ -40,7 +40,7 @@ static struct cm_comm *calls_comm(mca_coll_base_module_t *super)
 /*
  * For nonblocking calls, which return to @caller. Open MPI makes some itself, to duplicate a
  * communicator, while it makes progress: on each rank between other calls of the program. So
- * they must not be counted nor taken, and only those that return to MPI_Ibarrier and the like
+ * they must not be counted nor handled, and only those that return to MPI_Ibarrier and the like
  * are.
  */
 static struct cm_comm *calls_programs_comm(mca_coll_base_module_t *super, enum cm_call call,

@@ -35,7 +35,7 @@ static const char *const parameters_help[CM_SETTINGS] = {
 	[CM_SETTING_AFTER] =
 		"A communicator joins in its first blocking collective from this one on; with 0 MPI_COMM_WORLD joins in MPI_Init",
 	[CM_SETTING_MAX_BYTES] =
-		"The most data of a call that is taken",
+		"The most data of a call that is handled",
 	[CM_SETTING_WINDOW] =
 		"Operations of a communicator that may be under way at once",
 	[CM_SETTING_PORT] =
@@ -47,7 +47,7 @@ static const char *const parameters_help[CM_SETTINGS] = {
 	[CM_SETTING_VERBOSE] =
 		"Print for each communicator that it has joined, or why it cannot",
 	[CM_SETTING_SUMMARY] =
-		"In MPI_Finalize, rank 0 prints which calls were taken and why others were not",
+		"In MPI_Finalize, rank 0 prints which calls were handled and why others were not",
 	[CM_SETTING_ALGORITHM] =
 		"Algorithms, as barrier=exchange,allreduce=kary,degree=4",
 	[CM_SETTING_NETWORK] =

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * May calls be taken? No call that Open MPI itself makes in MPI_Init may, and none of its last
+ * May calls be handled? No call that Open MPI itself makes in MPI_Init may, and none of its last
  * calls in MPI_Finalize: functions that need MPI cannot be used then. All ranks are in the same
  * call, so the answer is the same on all of them.
  */

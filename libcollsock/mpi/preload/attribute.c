@@ -86,7 +86,7 @@ static bool attribute_spans_worlds(MPI_Comm handle)
 	return size > 0;
 }
 
-/* Why collsock can never serve it, or CM_TAKEN */
+/* Why collsock can never serve it, or CM_HANDLED */
 static enum cm_reason attribute_obstacle(struct cm_comm *c)
 {
 	int inter;
@@ -96,7 +96,7 @@ static enum cm_reason attribute_obstacle(struct cm_comm *c)
 		return CM_INTER;
 	if (c->size == 1)
 		return CM_ALONE;
-	return attribute_spans_worlds(c->handle) ? CM_FOREIGN : CM_TAKEN;
+	return attribute_spans_worlds(c->handle) ? CM_FOREIGN : CM_HANDLED;
 }
 
 static struct cm_comm *attribute_new(MPI_Comm handle)
@@ -110,7 +110,7 @@ static struct cm_comm *attribute_new(MPI_Comm handle)
 	if (!c)
 		return NULL;
 	c->reason = attribute_obstacle(c);
-	c->state = c->reason == CM_TAKEN ? CM_COUNTING : CM_PASSING;
+	c->state = c->reason == CM_HANDLED ? CM_COUNTING : CM_PASSING;
 	if (!PMPI_Comm_set_attr(handle, attribute_keyval, c))
 		return c;
 	cm_comm_put(c);

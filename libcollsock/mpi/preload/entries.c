@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Exports the collectives that may be taken. */
+/* Exports the collectives that may be handled. */
 #include <stddef.h>
 
 #include "attribute.h"
