@@ -358,8 +358,8 @@ bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 }
 
 /*
- * Let multicast packets find the instance, if it has an address for them. Where a device has several members of a
- * group, packets find the first one, and the others receive along the tree.
+ * Let multicast packets find the instance, if it has an address for them. Where a device has
+ * several members of a group, packets find the first one, and the others receive along the tree.
  */
 static int instance_hash_copies(struct coll_instance *gi)
 {
@@ -433,7 +433,7 @@ static void instance_give_up(struct coll_instance *gi, u64 now)
 }
 
 /*
- * The linger time is over. The first time, fail what is incomplete and notify the other hosts;
+ * The linger time has expired. The first time, fail what is incomplete and notify the other hosts;
  * the second time, do not wait for them any longer.
  */
 static void instance_lingered(struct coll_instance *gi, u64 now)

@@ -118,7 +118,7 @@ static bool spin_poll(struct spin *spin, u64 now)
 #endif
 
 /**
- * coll_spin() - spin until a claimed operation has ended, a signal is pending, or time is over
+ * coll_spin() - spin until a claimed operation has ended, a signal is pending, or time has run out
  * @csk: the socket, which has joined
  * @slot: of the socket, claimed by the caller
  * @us: for how long

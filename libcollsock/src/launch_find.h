@@ -15,8 +15,8 @@
  * @bytes: room there; MEETING_TEXT is enough
  *
  * Return: 0; -ENOENT if there is no launcher, or one that lacks something: @text lists what was
- * looked for, or what is missing; -EINVAL if a variable is missing beside others, or is not valid:
- * @text names it; -EBADF if the connection to the launcher is closed here.
+ * looked for, or what is missing; -EINVAL if some variables of a launcher are set and another one
+ * is not, or is not valid: @text names it; -EBADF if the connection to the launcher is closed here.
  */
 int launch_find(struct launch *launch, char *text, size_t bytes);
 

@@ -11,7 +11,7 @@
 
 /*
  * Wait; the lock is held before and after. 0; -EAGAIN if the descriptor does not block, or its
- * time-out is over; -EINTR if a signal was handled.
+ * time-out has expired; -EINTR if a signal was handled.
  */
 int user_wait(struct user_member *m, const struct user_wait *wait);
 

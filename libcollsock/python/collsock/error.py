@@ -32,7 +32,7 @@ class CollectiveError(OSError):
 
 
 class CollectiveTimeout(CollectiveError, TimeoutError):
-    """The time-out of a call is over. The group has not failed.
+    """The time-out of a call has expired. The group has not failed.
 
     operation: it stays posted, and can be waited for; None if there was no room to post it
     missing: as `collsock wait` finds; None if this host's kernel does not tell

@@ -99,7 +99,7 @@ class Loops:
 
     @staticmethod
     async def within(seconds: float | None, waiting: Coroutine[Any, Any, None]) -> bool:
-        """Wait, for that long at most. False if the time is over."""
+        """Wait, for that long at most. False if the time-out expires."""
         try:
             async with asyncio.timeout(seconds) as limit:
                 await waiting

@@ -129,7 +129,7 @@ class Member:
         return operation
 
     def _post_until(self, operation: Operation[Any], deadline: float | None) -> None:
-        """The same; CollectiveTimeout if the time is over."""
+        """The same; CollectiveTimeout if the time-out expires."""
         if self._loops and self._loops.queued:
             raise RuntimeError("operations that an event loop awaits wait for room, and come first")
         thread = object()
@@ -146,7 +146,7 @@ class Member:
             raise self._timeout(operation)
 
     def _post_in_turn(self, operation: Operation[Any], deadline: float | None) -> bool:
-        """The same, while no other thread posts. False if the time is over."""
+        """The same, while no other thread posts. False if the time-out expires."""
         while True:
             received = self._reader.received
             full = self._try_to_post(operation)
@@ -157,7 +157,7 @@ class Member:
 
     def _wait_for_room(self, full: int, received: int, deadline: float | None) -> bool:
         """Wait until there may be room, as the kernel has said what is full, when that many
-        completions had been received. False if the time is over."""
+        completions had been received. False if the time-out expires."""
         if full == errno.ENOBUFS:
             return self._reader.wait_for_completion(received, deadline)
         return self._reader.wait_for_window(deadline)
@@ -209,7 +209,7 @@ class Member:
         return operation.ended
 
     def wait_for(self, operation: Operation[Any], deadline: float | None) -> None:
-        """Wait until it has ended; CollectiveTimeout if the time is over."""
+        """Wait until it has ended; CollectiveTimeout if the time-out expires."""
         if operation.ended:
             return
         self._check_posted(operation)
@@ -228,7 +228,7 @@ class Member:
                 raise error.closed()
 
     def _timeout(self, operation: Operation[Any]) -> error.CollectiveTimeout:
-        """What a call says whose time is over."""
+        """What a call says whose time-out has expired."""
         if isinstance(self._sock, user.Socket):
             ranks = missing.ranks_missing_in_user_space(self.id, self.nonce, self.rank)
         else:

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def deadline_after(timeout: float | None) -> float | None:
-    """When a time-out in seconds is over; None: never."""
+    """When a time-out in seconds expires; None: never."""
     if timeout is None or timeout > threading.TIMEOUT_MAX:
         return None
     if not timeout >= 0:
@@ -111,8 +111,8 @@ class Operation(Generic[T]):
     def wait(self, timeout: float | None = None) -> T:
         """Wait until it has ended, for that many seconds at most, and return the result.
 
-        Raises CollectiveError if it has failed, and CollectiveTimeout (a TimeoutError) if the time
-        is over: then it is still posted, and can be waited for again.
+        Raises CollectiveError if it has failed, and CollectiveTimeout (a TimeoutError) if the time-out
+        expires: then it is still posted, and can be waited for again.
         """
         self.group.wait_for(self, deadline_after(timeout))
         return self.value()

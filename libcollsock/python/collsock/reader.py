@@ -44,7 +44,7 @@ def left_of(deadline: float | None) -> float | None:
 
 
 def milliseconds(seconds: float | None) -> int | None:
-    """For poll(), which must not return before the time is over."""
+    """For poll(), which must not return before the time-out expires."""
     return None if seconds is None else min(math.ceil(seconds * 1000), MOST_MS)
 
 
@@ -173,7 +173,7 @@ class Reader:
                 self.sleepers.discard(sleeper)
 
     def sleep(self, until: Callable[[], bool], deadline: float | None) -> bool:
-        """Sleep until it is so. False if the time is over before."""
+        """Sleep until it is so. False if the time-out expires first."""
         mine: queue.SimpleQueue[None] = queue.SimpleQueue()
         try:
             while True:
@@ -255,13 +255,13 @@ class Reader:
                 raise
 
     def take_turn(self, thread: object, deadline: float | None) -> bool:
-        """Wait until it may post, until it leaves. False if the time is over."""
+        """Wait until it may post, until it leaves. False if the time-out expires."""
         with self.lock:
             self.posting.append(thread)
         return self.sleep(lambda: self.posting[0] is thread, deadline)
 
     def wait(self, wanted: Callable[[], bool], deadline: float | None) -> bool:
-        """Wait until it is so. False if the time is over before."""
+        """Wait until it is so. False if the time-out expires first."""
         while not wanted():
             left = left_of(deadline)
             if self.reading:
@@ -279,7 +279,7 @@ class Reader:
         return self.wait(lambda: self.received != before, deadline)
 
     def wait_for_window(self, deadline: float | None) -> bool:
-        """Wait until there may be room in the window. False if the time is over."""
+        """Wait until there may be room in the window. False if the time-out expires."""
         left, received = left_of(deadline), self.received
         # If a thread reads, completion slots are free, and nobody else posts
         events = select.POLLOUT if self.reading else select.POLLIN | select.POLLOUT
