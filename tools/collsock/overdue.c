@@ -7,7 +7,6 @@
 #include "look.h"
 #include "overdue.h"
 #include "sentence.h"
-#include "text.h"
 
 /* Does this process have a rank in that group of the module? */
 static bool overdue_has_rank(struct netlink *n, const struct reply *group)
