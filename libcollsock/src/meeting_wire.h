@@ -66,13 +66,12 @@ struct meeting_transcript {
 	struct meeting_answer	answer;
 };
 
-/* Kinds of messages. Those below MEETING_REFUSED are of a meeting that goes on. */
+/* Kinds of messages. Those below 16 are of a meeting that goes on. */
 enum meeting_kind {
 	MEETING_WELCOME		= 1,	/* the client is its rank */
 	MEETING_START		= 2,	/* all ranks are here */
 	MEETING_DATA		= 3,	/* of an exchange: a block, or from the server all blocks */
 
-	MEETING_REFUSED		= 16,
 	MEETING_OTHER_JOB	= 16,	/* refused: the server is of another job */
 	MEETING_STALE		= 17,	/* of an attempt that the server has replaced */
 	MEETING_NEWER		= 18,	/* of an attempt that replaces the server */
