@@ -12,14 +12,20 @@ TEST(sizes_and_offsets_never_change)
 			TH_LOG("%s %s", l->structure, l->field);
 }
 
-TEST(numbers_of_ioctls_and_options_never_change)
+TEST(numbers_of_family_options_ioctls_and_flags_never_change)
 {
+	EXPECT_EQ(25, AF_COLLSOCK);
+	EXPECT_EQ(425, SOL_COLLSOCK);
 	EXPECT_EQ(0x4b70, COLLSOCK_RUN);
 	EXPECT_EQ(0x4b71, COLLSOCK_WAIT);
+	EXPECT_EQ(1, COLLSOCK_JOIN);
+	EXPECT_EQ(2, COLLSOCK_STATS);
+	EXPECT_EQ(3, COLLSOCK_NET_STATS);
 	EXPECT_EQ(4, COLLSOCK_SELF);
 	EXPECT_EQ(5, COLLSOCK_FEATURES);
 	EXPECT_EQ(6, COLLSOCK_COMPLETION_BYTES);
 	EXPECT_EQ(7, COLLSOCK_DEVICES);
+	EXPECT_EQ(1, COLLSOCK_QUIET);
 	EXPECT_EQ(~0ULL, COLLSOCK_COOKIE_GROUP);
 }
 

@@ -16,8 +16,8 @@
  * How structures are extended
  *
  * - Fields are only ever added, at the end. 0 in an added field means what the kernel did
- *   before the field existed. A structure's length is a multiple of 8; COLLSOCK_*_VER0 is that
- *   of its first version.
+ *   before the field existed. A structure's length is a multiple of 8. Where the caller
+ *   selects it, COLLSOCK_*_VER0 is that of the first version.
  * - To the kernel (join, post, run, wait): "size" is the length that the caller knows, and
  *   what follows the structure begins there. Shorter than the first version, or no multiple
  *   of 8, is EINVAL. Longer than the kernel knows is fine if the additional bytes are 0, else
@@ -352,8 +352,6 @@ struct collsock_page {
 	__aligned_u64	ended;
 	__aligned_u64	completed;
 };
-
-#define COLLSOCK_PAGE_VER0		32
 
 /**
  * struct sockaddr_collsock - getsockname()
