@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "../../libcollsock/src/joining_plan.h"
+#include "../../libcollsock/src/joining_proof.h"
 #include "../harness.h"
 #include "fake_kernel.h"
+#include "layout.h"
 
 #define RANKS 4
 #define RUNS 200000
@@ -134,6 +136,94 @@ TEST_F(records, a_rank_without_a_usable_address_says_so)
 	fake.addresses[0] = NULL;
 	fill(&self->of[1], &self->options, 1, 0);
 	EXPECT_BLAMED(-EADDRNOTAVAIL, 1, "");
+}
+
+/* ---- what ranks exchange: a change of any of this needs another version ---- */
+
+TEST_F(records, version_of_what_ranks_exchange)
+{
+	EXPECT_EQ(0xc0110106, self->of[0].version);
+}
+
+TEST(structures_are_those_of_the_version)
+{
+	static const struct layout exchanged[] = {
+		SIZE(struct joining_record, 512),
+		FIELD(struct joining_record, version, 0),
+		FIELD(struct joining_record, rank, 4),
+		FIELD(struct joining_record, ranks, 8),
+		FIELD(struct joining_record, error, 12),
+		FIELD(struct joining_record, id, 16),
+		FIELD(struct joining_record, fresh, 24),
+		FIELD(struct joining_record, key, 32),
+		FIELD(struct joining_record, terms, 48),
+		FIELD(struct joining_record, host, 184),
+		FIELD(struct joining_record, reserved, 480),
+		FIELD(struct joining_record, no_program, 511),
+		SIZE(struct joining_terms, 136),
+		FIELD(struct joining_terms, name, 0),
+		FIELD(struct joining_terms, network, 32),
+		FIELD(struct joining_terms, multicast, 48),
+		FIELD(struct joining_terms, algorithm, 64),
+		FIELD(struct joining_terms, features, 80),
+		FIELD(struct joining_terms, algorithms, 88),
+		FIELD(struct joining_terms, degrees, 96),
+		FIELD(struct joining_terms, liveness_ms, 104),
+		FIELD(struct joining_terms, max_bytes, 108),
+		FIELD(struct joining_terms, max_result_bytes, 112),
+		FIELD(struct joining_terms, family, 116),
+		FIELD(struct joining_terms, port, 118),
+		FIELD(struct joining_terms, window, 120),
+		FIELD(struct joining_terms, segment_bytes, 122),
+		FIELD(struct joining_terms, prefix, 124),
+		FIELD(struct joining_terms, bearer, 125),
+		FIELD(struct joining_terms, degree, 126),
+		FIELD(struct joining_terms, mac, 127),
+		FIELD(struct joining_terms, keyed, 128),
+		FIELD(struct joining_terms, reserved, 129),
+		SIZE(struct joining_host, 296),
+		FIELD(struct joining_host, identity, 0),
+		FIELD(struct joining_host, addresses, 32),
+		FIELD(struct joining_host, port, 36),
+		FIELD(struct joining_host, address, 40),
+		SIZE(struct joining_address, 32),
+		FIELD(struct joining_address, family, 0),
+		FIELD(struct joining_address, prefix, 2),
+		FIELD(struct joining_address, device, 4),
+		FIELD(struct joining_address, mac, 8),
+		FIELD(struct joining_address, reach, 14),
+		FIELD(struct joining_address, open, 15),
+		FIELD(struct joining_address, bytes, 16),
+	};
+	const struct layout *l;
+
+	for (l = exchanged; l < exchanged + ARRAY_SIZE(exchanged); l++)
+		EXPECT_EQ(l->wanted, l->seen)
+			TH_LOG("%s %s", l->structure, l->field);
+}
+
+TEST(numbers_are_those_of_the_version)
+{
+	EXPECT_EQ(0, COLLSOCK_BEARER_UDP);
+	EXPECT_EQ(1, COLLSOCK_BEARER_ETHERNET);
+	EXPECT_EQ(2, COLLSOCK_BEARER_AUTO);
+	EXPECT_EQ(0, JOINING_REACH_NETWORK);
+	EXPECT_EQ(1, JOINING_REACH_BRIDGE);
+	EXPECT_EQ(2, JOINING_REACH_UNPLUGGED);
+	EXPECT_EQ(3, JOINING_REACH_HOST);
+}
+
+/* Computed by SipHash-2-4 in Python */
+TEST(nonce_and_proofs_are_those_of_the_version)
+{
+	__u8 ascending[40];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ascending); i++)
+		ascending[i] = i;
+	EXPECT_EQ(0x0e3ea96b5304a7d0, joining_nonce(ascending, ascending, sizeof(ascending)));
+	EXPECT_EQ(0x35c7691b8d53091b, joining_proof(ascending, 0x1234, 7));
+	EXPECT_EQ(0x23cc00654f0e2970, joining_proof(ascending, 0x1234, COLLSOCK_NO_RANK));
 }
 
 /* ---- ranks that disagree ---- */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranks meet over TCP, and know who is missing. */
+#include <endian.h>
+
+#include "layout.h"
 #include "meeting_fixture.h"
 #include "meeting_rendezvous.h"
 #include "meeting_wire.h"
@@ -88,6 +91,142 @@ TEST_F(meeting, one_rank_needs_nobody)
 	set_ranks(self->rank, 1);
 	rank_start(&self->rank[0]);
 	expect_met(_metadata, &self->rank[0]);
+}
+
+/* ---- the protocol: a change of any of this needs another MEETING_VERSION ---- */
+
+TEST(version_of_the_protocol)
+{
+	EXPECT_EQ(1, MEETING_VERSION);
+	EXPECT_STREQ("collmeet", MEETING_MAGIC);
+}
+
+TEST(kinds_of_messages_are_those_of_the_version)
+{
+	EXPECT_EQ(1, MEETING_WELCOME);
+	EXPECT_EQ(2, MEETING_START);
+	EXPECT_EQ(3, MEETING_DATA);
+	EXPECT_EQ(16, MEETING_OTHER_JOB);
+	EXPECT_EQ(17, MEETING_STALE);
+	EXPECT_EQ(18, MEETING_NEWER);
+	EXPECT_EQ(19, MEETING_RANKS_DIFFER);
+	EXPECT_EQ(20, MEETING_DUPLICATE);
+	EXPECT_EQ(32, MEETING_LEFT);
+	EXPECT_EQ(33, MEETING_TIMED_OUT);
+	EXPECT_EQ(34, MEETING_SIZES_DIFFER);
+}
+
+TEST(structures_are_those_of_the_version)
+{
+	static const struct layout wire[] = {
+		SIZE(struct meeting_hello, 88),
+		FIELD(struct meeting_hello, magic, 0),
+		FIELD(struct meeting_hello, version, 8),
+		FIELD(struct meeting_hello, attempt, 12),
+		FIELD(struct meeting_hello, ranks, 16),
+		FIELD(struct meeting_hello, rank, 20),
+		FIELD(struct meeting_hello, job, 24),
+		FIELD(struct meeting_hello, process, 56),
+		FIELD(struct meeting_hello, challenge, 72),
+		SIZE(struct meeting_answer, 80),
+		FIELD(struct meeting_answer, magic, 0),
+		FIELD(struct meeting_answer, version, 8),
+		FIELD(struct meeting_answer, reserved, 12),
+		FIELD(struct meeting_answer, challenge, 16),
+		FIELD(struct meeting_answer, salt, 48),
+		SIZE(struct meeting_transcript, 168),
+		FIELD(struct meeting_transcript, hello, 0),
+		FIELD(struct meeting_transcript, answer, 88),
+		SIZE(struct meeting_head, 16),
+		FIELD(struct meeting_head, kind, 0),
+		FIELD(struct meeting_head, rank, 4),
+		FIELD(struct meeting_head, bytes, 8),
+	};
+	const struct layout *l;
+
+	for (l = wire; l < wire + ARRAY_SIZE(wire); l++)
+		EXPECT_EQ(l->wanted, l->seen)
+			TH_LOG("%s %s", l->structure, l->field);
+}
+
+/* What a meeting of two ranks has on the wire, besides random numbers, proofs and MACs */
+static const struct {
+	int		direction;	/* 0: to the server, 1: from it */
+	unsigned int	at;
+	unsigned int	bytes;
+	__u8		wanted[48];
+} on_the_wire[] = {
+	/* A hello: version, attempt, ranks, rank, SHA-256 of "one" */
+	{ 0, 0, 8, "collmeet" },
+	{ 0, 8, 48, { 0, 0, 0, 1, 1, 2, 3, 4, 0, 0, 0, 2, 0, 0, 0, 1,
+		      0x76, 0x92, 0xc3, 0xad, 0x35, 0x40, 0xbb, 0x80,
+		      0x3c, 0x02, 0x0b, 0x3a, 0xee, 0x66, 0xcd, 0x88,
+		      0x87, 0x12, 0x32, 0x34, 0xea, 0x0c, 0x6e, 0x71,
+		      0x43, 0xc0, 0xad, 0xd7, 0x3f, 0xf4, 0x31, 0xed } },
+	/* After a proof a block */
+	{ 0, 120, 16, { 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, BLOCK } },
+	{ 0, 136, 17, "block 0 of rank 1" },
+	/* An answer: version, reserved */
+	{ 1, 0, 8, "collmeet" },
+	{ 1, 8, 8, { 0, 0, 0, 1 } },
+	/* After a proof a welcome, the start, all blocks */
+	{ 1, 112, 16, { 0, 0, 0, 1, 0, 0, 0, 2 } },
+	{ 1, 160, 16, { 0, 0, 0, 2 } },
+	{ 1, 208, 16, { 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2 * BLOCK } },
+	{ 1, 224, 17, "block 0 of rank 0" },
+	{ 1, 224 + BLOCK, 17, "block 0 of rank 1" },
+};
+
+TEST_F(meeting, bytes_are_those_of_the_version)
+{
+	struct relay relay = { };
+	char relayed[32];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		self->rank[i].options.attempt = 0x01020304;
+		self->rank[i].options.job = "one";
+		self->rank[i].exchanges = 1;
+	}
+	rank_start(&self->rank[0]);
+	relay_start(&relay, strtoul(strchr(self->rendezvous, ':') + 1, NULL, 10), 0, -1);
+	snprintf(relayed, sizeof(relayed), "127.0.0.1:%u", relay.port);
+	self->rank[1].options.rendezvous = relayed;
+	rank_start(&self->rank[1]);
+	expect_met(_metadata, &self->rank[0]);
+	expect_met(_metadata, &self->rank[1]);
+	EXPECT_EQ(136 + BLOCK + MEETING_BYTES, relay.seen[0].bytes);
+	EXPECT_EQ(224 + 2 * BLOCK + MEETING_BYTES, relay.seen[1].bytes);
+	for (i = 0; i < ARRAY_SIZE(on_the_wire); i++)
+		EXPECT_EQ(0, memcmp(on_the_wire[i].wanted,
+				    relay.seen[on_the_wire[i].direction].data + on_the_wire[i].at,
+				    on_the_wire[i].bytes))
+			TH_LOG("entry %u", i);
+	relay_end(&relay);
+}
+
+/* Computed by Python's hmac */
+TEST(proofs_and_keys_are_those_of_the_version)
+{
+	__u8 ascending[sizeof(struct meeting_transcript)], out[MEETING_BYTES];
+	const struct meeting_head head = { htobe32(MEETING_DATA), htobe32(1), htobe64(48) };
+	struct meeting_transcript transcript;
+	struct meeting_keys keys;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ascending); i++)
+		ascending[i] = i;
+	memcpy(&transcript, ascending, sizeof(transcript));
+	meeting_keys_derive(&keys, the_secret, &transcript);
+	EXPECT_EQ(0, memcmp("\x20\x61\xdc\xd6\xd2\xa2\x27\xf6", keys.server_proof, 8));
+	EXPECT_EQ(0, memcmp("\x55\x29\x9b\x35\x0b\x98\x25\x92", keys.client_proof, 8));
+	EXPECT_EQ(0, memcmp("\x6e\xe5\xde\x8b\x06\x85\xd7\x32", keys.from_server, 8));
+	EXPECT_EQ(0, memcmp("\xb2\xf9\x4e\x33\x86\xae\x75\xf0", keys.from_client, 8));
+	meeting_keys_group(out, the_secret, ascending + 1, 7, ascending + 33);
+	EXPECT_EQ(0, memcmp("\x9a\x57\xd0\xd7\x61\x08\x68\x81", out, 8));
+	meeting_keys_digest(keys.client_proof, "abc", 3);
+	meeting_keys_mac(out, ascending, 5, &head, keys.client_proof);
+	EXPECT_EQ(0, memcmp("\x30\x8c\x2e\xe5\xb1\x26\x44\xf3", out, 8));
 }
 
 /* ---- who is missing ---- */
