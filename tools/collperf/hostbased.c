@@ -333,9 +333,7 @@ static void make_plans(struct hostbased *h)
 	if (!given)
 		options->degree = usual_degree(options->algorithm, options->hosts.count);
 	shape.degree = options->degree;
-	if (!plan_make(&h->plan, &shape))
-		errx(EXIT_USAGE, "--algorithm %s: only collperf has it",
-		     options_algorithm_name(options->algorithm));
+	plan_make(&h->plan, &shape);
 	shape.operation = COLLSOCK_BARRIER;
 	shape.root = 0;
 	if (options->operation != COLLSOCK_BARRIER)
@@ -487,6 +485,7 @@ static void parse(struct options *options, int argc, char **argv)
 		.take = take,
 		.context = &limit_seconds,
 		.port = PORT,
+		.has_algorithm = plan_has,
 	};
 
 	options_parse(options, &program, argc, argv);

@@ -80,10 +80,28 @@ static unsigned int parse_operation(const char *name)
 				  ARRAY_SIZE(operation_names));
 }
 
-static unsigned int parse_algorithm(const char *name)
+static bool has_algorithm(const struct program *program, int algorithm)
 {
-	return options_parse_name("--algorithm", name, algorithm_names,
-				  ARRAY_SIZE(algorithm_names));
+	return algorithm == COLLSOCK_AUTO || !program->has_algorithm ||
+	       program->has_algorithm(algorithm);
+}
+
+/* The names of those that the program has; in place of others there is NULL. */
+static void offer_algorithms(const struct program *program,
+			     const char *names[ARRAY_SIZE(algorithm_names)])
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(algorithm_names); i++)
+		names[i] = has_algorithm(program, i) ? algorithm_names[i] : NULL;
+}
+
+static unsigned int parse_algorithm(const struct program *program, const char *name)
+{
+	const char *names[ARRAY_SIZE(algorithm_names)];
+
+	offer_algorithms(program, names);
+	return options_parse_name("--algorithm", name, names, ARRAY_SIZE(names));
 }
 
 static const struct option shared[] = {
@@ -190,14 +208,18 @@ static void print_names(const char *const *names, unsigned int count)
 
 static void print_help(const struct program *program)
 {
+	const char *algorithms[ARRAY_SIZE(algorithm_names)];
+
+	offer_algorithms(program, algorithms);
 	printf("%s%s", program->help, hosts_help);
 	print_names(operation_names, ARRAY_SIZE(operation_names));
 	fputs(operation_help, stdout);
-	print_names(algorithm_names, ARRAY_SIZE(algorithm_names));
+	print_names(algorithms, ARRAY_SIZE(algorithms));
 	printf("%s%s", algorithm_help, program->own_help);
 }
 
-static void take_shared(struct options *options, int letter, const char *value)
+static void take_shared(struct options *options, const struct program *program, int letter,
+			const char *value)
 {
 	switch (letter) {
 	case 'H':
@@ -231,7 +253,7 @@ static void take_shared(struct options *options, int letter, const char *value)
 		options->degree = number_parse("--degree", value, 2, COLLSOCK_MAX_DEGREE);
 		break;
 	case 'a':
-		options->algorithm = parse_algorithm(value);
+		options->algorithm = parse_algorithm(program, value);
 		break;
 	case 'n':
 		options->iterations = number_parse("--iterations", value, 1, MAX_ITERATIONS);
@@ -298,7 +320,7 @@ static void find_hosts(struct options *options, unsigned int default_port)
 						   hosts_find_local(&options->hosts);
 }
 
-static void check_algorithm(const struct options *options)
+static void check_algorithm(const struct options *options, const struct program *program)
 {
 	unsigned int i;
 
@@ -309,7 +331,7 @@ static void check_algorithm(const struct options *options)
 		program_invocation_short_name, options_algorithm_name(options->algorithm),
 		options_operation_name(options->operation));
 	for (i = 0; i < ARRAY_SIZE(algorithm_names); i++)
-		if (coll_registry_find(options->operation, i))
+		if (coll_registry_find(options->operation, i) && has_algorithm(program, i))
 			fprintf(stderr, ", %s", algorithm_names[i]);
 	fputc('\n', stderr);
 	exit(EXIT_USAGE);
@@ -330,9 +352,9 @@ static void check_degree(const struct options *options)
 }
 
 /* Checked here because JOIN would report most of it only as EINVAL. */
-static void check_operation(const struct options *options)
+static void check_operation(const struct options *options, const struct program *program)
 {
-	check_algorithm(options);
+	check_algorithm(options, program);
 	check_degree(options);
 	if (options->root && !coll_operations[options->operation].rooted)
 		errx(EXIT_USAGE, "--root: only a reduce, broadcast, gather or scatter has one");
@@ -453,13 +475,13 @@ void options_parse(struct options *options, const struct program *program, int a
 		if (is_own(program, letter))
 			program->take(program->context, letter, optarg);
 		else
-			take_shared(options, letter, optarg);
+			take_shared(options, program, letter, optarg);
 	}
 	if (optind < argc)
 		errx(EXIT_USAGE, "\"%s\" is not an option; try --help", argv[optind]);
 	check_computes(options);
 	complete_defaults(options);
-	check_operation(options);
+	check_operation(options, program);
 	if (!options_launched(options)) {
 		find_hosts(options, program->port);
 		check_hosts(options);

@@ -75,6 +75,7 @@ struct options {
  * @help: printed before the list of options
  * @own: its own options, ended by an empty one; their letters must not be shared ones
  * @own_help: printed after the shared options
+ * @has_algorithm: does it have this algorithm of the list? NULL: it has all
  * @take: handle one of its own options; exits if @value is wrong
  * @context: argument of @take
  * @port: default port of hosts
@@ -84,6 +85,7 @@ struct program {
 	const char		*help;
 	const struct option	*own;
 	const char		*own_help;
+	bool			(*has_algorithm)(int algorithm);
 	void			(*take)(void *context, int letter, const char *value);
 	void			*context;
 	unsigned int		port;

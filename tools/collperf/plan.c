@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same algorithms as in the kernel: dissemination, exchange, halving, that of Hillis and
- * Steele, and trees in which hosts are numbered from the root on and the nodes of a subtree are
- * consecutive.
+ * Algorithms as in the kernel: dissemination, exchange, halving, that of Hillis and Steele, and
+ * trees in which hosts are numbered from the root on and the nodes of a subtree are consecutive.
  */
 #include <stddef.h>
 
@@ -327,34 +326,46 @@ static void plan_tree(struct plan *plan, const struct shape *shape, unsigned int
 		plan_down(plan, &down, !fan_out);
 }
 
-bool plan_make(struct plan *plan, const struct shape *shape)
+static void plan_binomial(struct plan *plan, const struct shape *shape)
+{
+	plan_tree(plan, shape, 0, 0);
+}
+
+static void plan_kary(struct plan *plan, const struct shape *shape)
+{
+	plan_tree(plan, shape, shape->degree, shape->degree);
+}
+
+static void plan_flat(struct plan *plan, const struct shape *shape)
+{
+	plan_tree(plan, shape, COLLSOCK_MAX_FLAT_HOSTS, COLLSOCK_MAX_FLAT_HOSTS);
+}
+
+static void plan_mcs(struct plan *plan, const struct shape *shape)
+{
+	plan_tree(plan, shape, 4, 2);
+}
+
+/* ---- all of them ---- */
+
+static void (*const planners[])(struct plan *plan, const struct shape *shape) = {
+	[COLLSOCK_DISSEMINATION]	= plan_dissemination,
+	[COLLSOCK_EXCHANGE]		= plan_exchange,
+	[COLLSOCK_BINOMIAL]		= plan_binomial,
+	[COLLSOCK_KARY]			= plan_kary,
+	[COLLSOCK_FLAT]			= plan_flat,
+	[COLLSOCK_MCS]			= plan_mcs,
+	[COLLSOCK_HILLIS_STEELE]	= plan_hillis_steele,
+	[COLLSOCK_HALVING]		= plan_halving,
+};
+
+bool plan_has(int algorithm)
+{
+	return (size_t)algorithm < sizeof(planners) / sizeof(*planners) && planners[algorithm];
+}
+
+void plan_make(struct plan *plan, const struct shape *shape)
 {
 	*plan = (struct plan){ };
-	switch (shape->algorithm) {
-	case COLLSOCK_DISSEMINATION:
-		plan_dissemination(plan, shape);
-		return true;
-	case COLLSOCK_EXCHANGE:
-		plan_exchange(plan, shape);
-		return true;
-	case COLLSOCK_BINOMIAL:
-		plan_tree(plan, shape, 0, 0);
-		return true;
-	case COLLSOCK_KARY:
-		plan_tree(plan, shape, shape->degree, shape->degree);
-		return true;
-	case COLLSOCK_FLAT:
-		plan_tree(plan, shape, COLLSOCK_MAX_FLAT_HOSTS, COLLSOCK_MAX_FLAT_HOSTS);
-		return true;
-	case COLLSOCK_MCS:
-		plan_tree(plan, shape, 4, 2);
-		return true;
-	case COLLSOCK_HILLIS_STEELE:
-		plan_hillis_steele(plan, shape);
-		return true;
-	case COLLSOCK_HALVING:
-		plan_halving(plan, shape);
-		return true;
-	}
-	return false;
+	planners[shape->algorithm](plan, shape);
 }

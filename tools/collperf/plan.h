@@ -77,7 +77,9 @@ struct shape {
 	unsigned int	degree;
 };
 
-/* Returns false if this program does not have the algorithm. */
-bool plan_make(struct plan *plan, const struct shape *shape);
+/* Is there a plan of this algorithm? The kernel may have others. */
+bool plan_has(int algorithm);
+
+void plan_make(struct plan *plan, const struct shape *shape);
 
 #endif
