@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Structures and numbers of the C header, for tests of what repeats them in Python."""
-import os
 import subprocess
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from built import program
 
 
 def read_layout():
     """Sizes, fields and numbers as the C compiler sees them."""
-    output = os.environ.get("OUTPUT", os.path.join(HERE, "..", "..", "build", "selftests-lib"))
-    text = subprocess.run([os.path.join(output, "layout")], check=True, capture_output=True,
-                          text=True).stdout
+    text = subprocess.run([program("layout")], check=True, capture_output=True, text=True).stdout
     sizes, fields, numbers = {}, {}, {}
     for words in map(str.split, text.splitlines()):
         if words[0] == "number":

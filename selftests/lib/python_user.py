@@ -4,7 +4,8 @@ import os
 import pathlib
 import sys
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
+from built import TREE, program
+
 PACKAGE = TREE / "libcollsock/python"
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(TREE / "selftests"), str(PACKAGE)]
@@ -14,8 +15,7 @@ from python_helpers import Exchange, in_threads  # noqa: E402
 
 # Ranks of other tests that run at the same time have other ports.
 PORTS = "17800-17899"
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-LIBRARY = OUTPUT / "library"
+LIBRARY = pathlib.Path(program("library"))
 USUAL = {name: value for name, value in os.environ.items()
          if not name.startswith(("COLLSOCK_", "PYTHON"))} | {
     "COLLSOCK_USER_PORTS": PORTS, "COLLSOCK_MEETING_PORTS": PORTS,

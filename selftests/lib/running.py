@@ -9,10 +9,10 @@ import sys
 import tempfile
 import termios
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+from built import program
+
 NOBODY = 65534
-COMMAND = str(OUTPUT / "tools/collsock")
+COMMAND = program("tools/collsock")
 # Programs that run at the same time have ports of their own.
 PORTS = {"test_run": "17640-17679", "test_run_alone": "17680-17699",
          "test_run_places": "17720-17739"}[pathlib.Path(sys.argv[0]).stem]

@@ -3,23 +3,22 @@
 """collperf as a rank in user space, without privilege or module; TAP."""
 import json
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-COMMAND = str(OUTPUT / "tools/collsock")
-COLLPERF = str(OUTPUT / "tools/collperf")
+sys.dont_write_bytecode = True
+from built import TREE, program  # noqa: E402
+
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
+COMMAND = program("tools/collsock")
+COLLPERF = program("tools/collperf")
 SECONDS = 60
 USUAL = {name: value for name, value in os.environ.items() if not name.startswith("COLLSOCK_")} | {
     "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18400-18499"}
 NO_FORK = "#include <errno.h>\nint fork(void) { errno = EAGAIN; return -1; }\n"
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TREE / "selftests"))
-import tap  # noqa: E402
 
 
 def run(*words):

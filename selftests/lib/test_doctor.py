@@ -11,19 +11,19 @@ import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-COMMAND = str(OUTPUT / "tools/collsock")
+sys.dont_write_bytecode = True
+from built import TREE, program  # noqa: E402
+
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
+COMMAND = program("tools/collsock")
 SECONDS = 60
 # It writes down whom it was to reach
 PING = """#!/bin/sh
 for word; do last=$word; done
 echo "$last" >>"$0.log"
 """
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(TREE / "selftests"))
-import tap  # noqa: E402
 
 
 def equal(found, wanted):

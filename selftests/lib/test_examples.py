@@ -2,19 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """An example whose ranks are in user space: real sockets, no module, no privilege; TAP."""
 import os
-import pathlib
 import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+from built import TREE, program  # noqa: E402
+
 sys.path.insert(0, str(TREE / "selftests"))
 import tap  # noqa: E402
 from python_helpers import SECONDS, equal  # noqa: E402
 
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-EXCHANGE = str(OUTPUT / "library/examples/exchange")
+EXCHANGE = program("library/examples/exchange")
 RANKS = 3
 USUAL = {name: value for name, value in os.environ.items() if not name.startswith("COLLSOCK_")} | {
     "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18200-18299"}

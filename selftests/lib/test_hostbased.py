@@ -16,9 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, ".."))
 import tap  # noqa: E402
+from built import program  # noqa: E402
 
-PROGRAM = os.path.join(os.environ.get("OUTPUT", os.path.join(HERE, "../../build/selftests-lib")),
-                       "hostbased")
+PROGRAM = program("hostbased")
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
 SIZES = (1, 2, 3, 5, 8, 13) if IN_SOAK else (1, 2, 3, 5, 8)
 COUNTS = 1, 7

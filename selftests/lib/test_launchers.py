@@ -15,9 +15,9 @@ TREE = HERE.parents[1]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(HERE.parent))
 import tap  # noqa: E402
+from built import OUTPUT, program  # noqa: E402
 
-PROGRAM = pathlib.Path(os.environ.get("OUTPUT") or TREE / "build/selftests-lib",
-                       "launched")
+PROGRAM = program("launched")
 HYDRA = "mpiexec.hydra", "-launcher", "fork"
 LAUNCHERS = {
     "PMI": (*HYDRA, "-n"),
@@ -175,7 +175,7 @@ def a_store_is_an_exchange_as_the_page_says(page):
     function, = re.findall(r"```python\n([^`]*torch\.distributed\.Store[^`]*)```", text)
     status, said = run("/usr/bin/python3", "-B", "-c", function + BY_A_STORE,
                        PYTHONPATH=str(TREE / "libcollsock/python"),
-                       LD_LIBRARY_PATH=str(PROGRAM.parent / "library"))
+                       LD_LIBRARY_PATH=str(OUTPUT / "library"))
     equal("status", status, 0, said)
     says("sums 6 6 6", said)
 

@@ -15,7 +15,6 @@ PAPERS = TREE / "selftests/papers"
 PAGE = TREE / "Documentation/papers.md"
 COMMITTED = TREE / "Documentation/papers"
 WORK = COMMITTED / "choices-work.csv"  # by bench algorithms --csv
-TOOLS = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib")) / "tools"
 USER_SPACE = {name: value for name, value in os.environ.items()
               if not name.startswith("COLLSOCK_")} | {
     "COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": "18500-18599"}
@@ -30,6 +29,9 @@ import model  # noqa: E402
 import table  # noqa: E402
 import tap  # noqa: E402
 import teams  # noqa: E402
+from built import program  # noqa: E402
+
+TOOLS = pathlib.Path(program("tools"))
 
 
 def committed(experiment):

@@ -18,7 +18,8 @@ import sys
 import tempfile
 import threading
 
-from python_user import LIBRARY, OUTPUT, PACKAGE, USUAL, Ranks, main
+from built import OUTPUT
+from python_user import LIBRARY, PACKAGE, USUAL, Ranks, main
 import collsock
 from collsock import backend, missing, netlink, user
 from python_helpers import SECONDS, equal, in_threads, refused

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import time
 
-from running import (COMMAND, NOBODY, OUTPUT, TREE, environment, have_terminal, meet, report, run,
-                     secret, shows)
+from built import OUTPUT, TREE
+from running import (COMMAND, NOBODY, environment, have_terminal, meet, report, run, secret,
+                     shows)
 
 
 # The first time that a program reads is an hour ago.

@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-from running import (COMMAND, NOBODY, OUTPUT, TREE, environment, have_terminal, meet, report,
-                     secret)
+from built import OUTPUT, TREE
+from running import COMMAND, NOBODY, environment, have_terminal, meet, report, secret
 
 
 def alone(settings, rank, *program, ranks=2, where=None, command=COMMAND, **how):

@@ -14,9 +14,10 @@ import sys
 import tempfile
 import time
 
-TREE = pathlib.Path(__file__).resolve().parents[2]
-OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
-COMMAND = str(OUTPUT / "tools/collsock")
+sys.dont_write_bytecode = True
+from built import OUTPUT, TREE, program  # noqa: E402
+
+COMMAND = program("tools/collsock")
 SECONDS = 60
 NOBODY = 65534
 USUAL = {name: value for name, value in os.environ.items()
