@@ -8,6 +8,7 @@ element of it, and says so by its exit code.
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, ".."))
 import tap  # noqa: E402
-from built import program  # noqa: E402
+from built import TREE, program  # noqa: E402
 
 PROGRAM = program("hostbased")
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
@@ -25,6 +26,7 @@ COUNTS = 1, 7
 DEGREES = {"dissemination": ((), ("--degree", "3")), "exchange": ((), ("--degree", "3")),
            "kary": ((), ("--degree", "2"), ("--degree", "3"))}
 TREES = "binomial", "kary", "flat"
+# What it has (tools/collperf/plan.c). The kernel may have more.
 ALGORITHMS = {
     "barrier": ("dissemination", "exchange", *TREES, "mcs"),
     "allreduce": ("exchange", *TREES, "mcs", "halving"),
@@ -82,13 +84,36 @@ def test_every_algorithm_gives_the_right_result():
             check(operation, size)
 
 
+def has_exactly(found, wanted, what):
+    """A list of algorithms without the others; the message says which one is too many or lacks."""
+    lacks, more = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    assert not lacks and not more, \
+        f"{what} lacks {lacks}, and has {more}, which ALGORITHMS of this test does not have"
+
+
 def test_algorithm_that_the_operation_does_not_have_is_refused():
     for operation, has in ALGORITHMS.items():
         for algorithm in {name for names in ALGORITHMS.values() for name in names} - set(has):
             failed = run(1, "--operation", operation, "--algorithm", algorithm)
             assert [status for status, _ in failed] == [2], (operation, algorithm, failed)
             named = failed[0][1].split(f"{operation} has only ")[1].strip().split(", ")
-            assert sorted(named) == sorted(("auto", *has)), failed
+            has_exactly(named, ("auto", *has), f"hostbased --operation {operation}")
+
+
+def test_only_algorithms_that_it_has_are_offered():
+    has = {"auto"}.union(*ALGORITHMS.values())
+    told = subprocess.run([PROGRAM, "--help"], text=True, check=True, stdout=subprocess.PIPE).stdout
+    named = re.search(r"--algorithm NAME ([^;]*);", told)[1].replace(",", " ").split()
+    has_exactly(named, has, "hostbased --help")
+    lists = (TREE / "uapi/linux/collsock_lists.h").read_text(encoding="utf-8")
+    listed = re.search(r"^#define COLLSOCK_ALGORITHM_LIST\(LINE\)(.*?[^\\])$", lists,
+                       re.DOTALL | re.MULTILINE)[1]
+    lacking = set(re.findall(r'LINE\(\w+,\s*\d+,\s*"([^"]+)"', listed)) - has
+    for algorithm in ("nothing", *sorted(lacking)):
+        failed = run(1, "--algorithm", algorithm)
+        assert [status for status, _ in failed] == [2], (algorithm, failed)
+        named = failed[0][1].split(f'"{algorithm}" is not one of ')[1].split()
+        has_exactly(named, has, f"hostbased --algorithm {algorithm}")
 
 
 def test_auto_is_an_algorithm_of_each_operation():
