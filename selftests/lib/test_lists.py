@@ -45,8 +45,17 @@ DROPS = [name for _, name in
          lines_of("COLL_NET_DROP_LIST", ENV) + lines_of("COLL_GROUP_DROP_LIST", ENV)]
 
 
-def equal(got, expected):
-    assert got == expected, f"{got!r} where {expected!r} is expected"
+def equal(got, expected, what=""):
+    where = what and f"{what}: "
+    assert got == expected, f"{where}{got!r} where {expected!r} is expected"
+
+
+def has_words(where, told, wanted):
+    """A page has each word of a list, in its order, and no other."""
+    lacks = [str(word) for word in wanted if word not in told]
+    more = [str(word) for word in told if word not in wanted]
+    assert not lacks and not more, f"{where} lacks {lacks}, and has {more}, which do not exist"
+    equal(list(told), list(wanted), where)
 
 
 def names(numbers):
@@ -100,26 +109,55 @@ def test_algorithms_that_only_some_groups_have_are_documented():
     by_name = {number_of[re.search(r"\.algorithm\s*= COLLSOCK_(\w+)", row)[1]]
                for row in rows if re.search(r"\.by_name\s*= true", row)}
     told = re.search(r"`algorithms` \|.*; 0: all but ([\d, and]+) \|", read("Documentation/uapi.md"))
-    equal({int(number) for number in re.findall(r"\d+", told[1])}, by_name)
+    has_words("Documentation/uapi.md, row algorithms (0: all but ...),",
+          sorted(int(number) for number in re.findall(r"\d+", told[1])), sorted(by_name))
+    page, identifiers = read("libcollsock/man/collsock.7"), [ALGORITHMS[one][0] for one in by_name]
+    for begin, end in ("\n0 is all but\n", "\n.I features\n"), \
+            ("\nOtherwise a group has\n", "\nonly if its\n"):
+        told = re.findall(r"COLLSOCK_(\w+)", page.partition(begin)[2].partition(end)[0])
+        has_words(f"libcollsock/man/collsock.7, after {begin.strip()!r},", sorted(told),
+                  sorted(identifiers))
+
+
+# These name each algorithm, so a new one needs them
+ALGORITHM_SOURCES = ("uapi/linux/collsock_lists.h", "kernel/core/algorithm_list.h",
+                     "libcollsock/python/collsock/lists.py")
+ALGORITHM_PAGES = ("Documentation/tracing.md", "Documentation/uapi.md",
+                   "Documentation/reductions.md", "libcollsock/man/collsock.7",
+                   "tools/collperf/collperf.1")
+# A baseline to compare with, which need not have it
+ALGORITHM_OPTIONAL = "tools/collperf/plan.c",
+
+
+def unnamed(path):
+    """The algorithms that a file does not name."""
+    text = re.sub(r"\\?-", "_", (TREE / path).read_text(encoding="utf-8", errors="replace"))
+    text = text.upper().replace("K_ARY", "KARY")
+    return [name for identifier, name in ALGORITHMS.values()
+            if not re.search(rf"(?<![A-Z]){identifier}(?![A-Z])", text)]
+
+
+def test_sources_and_pages_name_each_algorithm():
+    lacks = {path: unnamed(path) for path in ALGORITHM_SOURCES + ALGORITHM_PAGES}
+    wrong = [f"{path} does not name {', '.join(names)}" for path, names in lacks.items() if names]
+    assert not wrong, "; ".join(wrong) + \
+        "; tools/lists python writes lists.py, Documentation/changing.md says what the others need"
 
 
 def test_files_that_name_each_algorithm_are_those_to_be_changed_for_a_new_one():
-    sources = set()
     pages = read("Documentation/changing.md")
     section = pages[pages.index("## Algorithm for"):pages.index("## Operation")]
-    identifiers = [identifier for identifier, _ in ALGORITHMS.values()]
+    known = ALGORITHM_SOURCES + ALGORITHM_PAGES + ALGORITHM_OPTIONAL
+    equal([path for path in known if pathlib.Path(path).name not in section], [],
+          "not in Documentation/changing.md")
+    found = []
     for path in sorted(TREE.glob("[klut]*/**/*")):
         place = path.relative_to(TREE)
-        if not path.is_file() or "build" in place.parts or path.suffix in (".pyc", ".png"):
-            continue
-        text = re.sub(r"\\?-", "_", path.read_text(encoding="utf-8", errors="replace")).upper()
-        if all(re.search(rf"(?<![A-Z]){name}(?![A-Z])", text) for name in identifiers):
-            assert path.name in section, f"changing.md does not name {place}"
-            if "man" not in place.parts and path.suffix != ".1":
-                sources.add(str(place))
-    # The last one is of a baseline to compare with, which need not have it
-    equal(sources, {"uapi/linux/collsock_lists.h", "kernel/core/algorithm_list.h",
-                    "libcollsock/python/collsock/lists.py", "tools/collperf/plan.c"})
+        if path.is_file() and "build" not in place.parts and \
+                path.suffix not in (".pyc", ".png") and not unnamed(place):
+            found.append(str(place))
+    equal([path for path in found if path not in known], [],
+          "name each algorithm, and are not in this test and Documentation/changing.md")
 
 
 def test_numbers_of_netlink_do_not_change():
@@ -207,11 +245,12 @@ def traced(field):
 
 
 def test_words_of_tracepoints_are_documented():
-    equal(traced("`kind`"), list(names(OPERATIONS).values()))
-    equal(traced("`algorithm`"), list(names(ALGORITHMS).values()) + ["auto"])
-    equal(traced("`type`"), list(names(PACKETS).values()) + ["unknown"])
-    equal(traced("`reason` of a drop"), DROPS)
-    equal(traced("`reason` of a failure"), list(names(REASONS).values()))
+    for field, words in (("`kind`", names(OPERATIONS).values()),
+                         ("`algorithm`", [*names(ALGORITHMS).values(), "auto"]),
+                         ("`type`", [*names(PACKETS).values(), "unknown"]),
+                         ("`reason` of a drop", DROPS),
+                         ("`reason` of a failure", names(REASONS).values())):
+        has_words(f"Documentation/tracing.md, {field},", traced(field), words)
 
 
 def traced_fields():
