@@ -3,8 +3,9 @@
  * Which algorithm implements which operation, one line each. The order of lines has no meaning:
  * the number on the wire and in the interface is the algorithm's.
  *
- * A new algorithm is a file algo_*.c with its rows, a line here for each operation, and its
- * number and name in uapi/linux/collsock_lists.h.
+ * A new algorithm is a file algo_*.c with its rows, a line here for each operation, its number and
+ * name in uapi/linux/collsock_lists.h, and the same in Python, which tools/lists python writes.
+ * Documentation/changing.md names the tests and pages.
  */
 #ifndef COLL_CORE_ALGORITHM_LIST_H
 #define COLL_CORE_ALGORITHM_LIST_H
