@@ -111,6 +111,10 @@ TEST(elements_of_any_type_fill_the_default_segment)
 	EXPECT_EQ(0, COLLSOCK_DEFAULT_SEGMENT % COLLSOCK_SEGMENT_QUANTUM);
 }
 
+/* The first number after those of the list */
+#define NUMBER_OF(identifier, number, name)	+ 1
+#define NO_ALGORITHM	(1 COLLSOCK_ALGORITHM_LIST(NUMBER_OF))
+
 #define REFUSED(field, value) ({ \
 	struct collsock_join bad = self->fixed; \
 	bad.field = value; \
@@ -214,7 +218,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_EXCHANGE);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_MCS);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_HALVING);
-	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_HALVING + 1);
+	REFUSED(algorithm[COLLSOCK_REDUCE], NO_ALGORITHM);
 	REFUSED(algorithm[COLLSOCK_BROADCAST], COLLSOCK_DISSEMINATION);
 	REFUSED(degree, 1);
 	REFUSED(degree, COLLSOCK_MAX_DEGREE + 1);
@@ -225,7 +229,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithm[0], COLLSOCK_BINOMIAL);
 	REFUSED(algorithm[COLLSOCK_MAX_OPERATIONS - 1], COLLSOCK_BINOMIAL);
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_AUTO));
-	REFUSED(algorithms, BIT_ULL(COLLSOCK_HALVING + 1));
+	REFUSED(algorithms, BIT_ULL(NO_ALGORITHM));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
 	REFUSED(reserved[1], 1);
@@ -438,16 +442,19 @@ TEST_F(join, a_mask_of_algorithms_that_exist_is_kept)
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
 }
 
+#define EXPECT_MASK(mask, field) \
+	EXPECT_EQ(mask, f.field) TH_LOG(#field ": a bit for each number in collsock_lists.h")
+
 TEST(features_list_what_posts_may_name)
 {
 	struct collsock_features f;
 
 	coll_descriptor_features(&f);
-	EXPECT_EQ(0x7fe, f.operations);
-	EXPECT_EQ(0xffffe, f.types);
-	EXPECT_EQ(0x1ffe, f.operators);
-	EXPECT_EQ(0x1fe, f.algorithms);
-	EXPECT_EQ(0x06, f.macs);
+	EXPECT_MASK(0x7fe, operations);
+	EXPECT_MASK(0xffffe, types);
+	EXPECT_MASK(0x1ffe, operators);
+	EXPECT_MASK(0x1fe, algorithms);
+	EXPECT_MASK(0x06, macs);
 	EXPECT_EQ(COLL_FEATURES, f.features);
 	EXPECT_EQ(sizeof(struct collsock_completion), f.completion_bytes);
 }

@@ -102,23 +102,38 @@ static const struct number reasons[] = {
 	NUMBER(COLL_REASON_, REFUSED, 6),
 };
 
-#define ONE(...) + 1
-#define LINES(LIST)	(0 LIST(ONE))
+#define NAME_OF(identifier, ...)	#identifier,
+
+static bool has_name(const struct number *numbers, u32 count, const char *name)
+{
+	while (count--)
+		if (!strcmp(numbers[count].name, name))
+			return true;
+	return false;
+}
 
 static void check_numbers(struct __test_metadata *_metadata, const struct number *numbers,
-			  u32 count, u32 lines)
+			  u32 count, const char *list, const char *const *names, u32 lines)
 {
 	u32 i;
 
-	EXPECT_EQ(lines, count);
+	for (i = 0; i < lines; i++) {
+		EXPECT_TRUE(has_name(numbers, count, names[i]))
+			TH_LOG("%s has %s, and this test does not", list, names[i]);
+	}
+	EXPECT_EQ(lines, count)
+		TH_LOG("lines of %s, and of its numbers in this test", list);
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(numbers[i].promised, numbers[i].seen)
 			TH_LOG("%s", numbers[i].name);
 	}
 }
 
-#define EXPECT_NUMBERS(LIST, numbers) \
-	check_numbers(_metadata, numbers, ARRAY_SIZE(numbers), LINES(LIST))
+#define EXPECT_NUMBERS(LIST, numbers) ({					\
+	static const char *const names[] = { LIST(NAME_OF) };		\
+	check_numbers(_metadata, numbers, ARRAY_SIZE(numbers), #LIST, names,	\
+		      ARRAY_SIZE(names));						\
+})
 
 TEST(numbers_of_operations_types_operators_algorithms_and_macs_never_change)
 {
