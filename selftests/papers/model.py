@@ -62,12 +62,18 @@ def programs():
         yield program, hosts, *figures
 
 
-def algorithms():
-    """Barriers that sleep; the flat tree and exchange of all are the paper's for 16 hosts."""
-    sizes = ",".join(map(str, range(2, 17)))
-    for row in run("algorithms", "--hosts", sizes, "--doubles", "0"):
+BARRIERS = "--hosts", ",".join(map(str, range(2, 17))), "--doubles", "0"
+
+
+def algorithms_of(rows):
+    for row in rows:
         _, hosts, _, name, degree, rounds, messages, work, time = row[:9]
         yield name, degree, hosts, rounds, messages, work, time
+
+
+def algorithms():
+    """Barriers that sleep; the flat tree and exchange of all are the paper's for 16 hosts."""
+    return algorithms_of(run("algorithms", *BARRIERS))
 
 
 def choices_of(rows):
