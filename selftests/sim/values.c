@@ -370,13 +370,21 @@ static void menu_of(const struct sim_group *g, struct coll_menu *menu)
 			coll_menu_scatter(menu);
 }
 
+/* Has it a downward phase? Already the schedule of two hosts says that. */
+static bool has_down(const struct coll_algorithm *a)
+{
+	struct coll_shape shape = { .hosts = 2, .degree = coll_algorithm_usual_degree(a, 2) };
+	struct coll_schedule schedule;
+
+	if (a->build(&schedule, &shape))
+		abort();
+	return schedule.down_send != COLL_NO_DOWN;
+}
+
 /* With multicast, operations with a downward phase are most. */
 static bool is_seldom(struct sim *s, const struct coll_algorithm *a)
 {
-	bool tree = a->algorithm >= COLLSOCK_BINOMIAL && a->algorithm <= COLLSOCK_MCS;
-
-	return s->trouble & SIM_MULTICAST && !world_chance(&s->random, 100) &&
-	       (!tree || a->operation == COLLSOCK_REDUCE || a->operation > COLLSOCK_BROADCAST);
+	return s->trouble & SIM_MULTICAST && !world_chance(&s->random, 100) && !has_down(a);
 }
 
 static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct sim_group *g,
