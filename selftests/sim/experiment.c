@@ -14,6 +14,8 @@
 #define CATCH_UP_US	500
 #define MOST_ITERATIONS	1000000
 #define MOST_LATE_US	100000
+#define HELP_INDENT	23
+#define HELP_WIDTH	75	/* up to here another name follows */
 
 #define LIST(...)	((const u32[]){ __VA_ARGS__, EXP_LIST_END })
 
@@ -76,6 +78,32 @@ static const struct table {
 	  LIST(64, 128, 256), LIST(4), LIST(1000), SKEW_ITERATIONS },
 };
 
+/* Is it one for barriers of any number of hosts? */
+static bool has_barrier(const struct coll_algorithm *a)
+{
+	return a->operation == COLLSOCK_BARRIER &&
+	       coll_algorithm_fits(a, EXP_MOST_HOSTS,
+				   coll_algorithm_usual_degree(a, EXP_MOST_HOSTS));
+}
+
+/* The algorithms that find_algorithm() finds */
+static void explain_algorithms(FILE *to)
+{
+	u32 i, column = fprintf(to, "  --algorithm NAME     of barriers: ");
+	const char *comma = "";
+
+	for (i = 0; i < coll_registry_count; i++) {
+		if (!has_barrier(coll_registry[i]))
+			continue;
+		if (column > HELP_WIDTH)
+			column = fprintf(to, "%s\n%*s", comma, HELP_INDENT, "");
+		else
+			column += fprintf(to, "%s", *comma ? ", " : "");
+		column += fprintf(to, "%s", algorithm_name(coll_registry[i]));
+		comma = ",";
+	}
+}
+
 static void explain(FILE *to)
 {
 	fputs("usage: sim --experiment [NAME] [OPTION ...]\n"
@@ -92,8 +120,9 @@ static void explain(FILE *to)
 	      "  --late US[,US ...]   hosts are late by up to this time\n"
 	      "  --catch-up US        they compute this much longer after a reduce (500)\n"
 	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
-	      "  --seed SEED          of the delays\n"
-	      "  --algorithm NAME     of barriers: dissemination, exchange, binomial, kary, mcs\n"
+	      "  --seed SEED          of the delays\n", to);
+	explain_algorithms(to);
+	fputs("\n"
 	      "  --cost NAME=NS       may be repeated; the defaults are:\n"
 	      "\n", to);
 	exp_costs_explain(to, &exp_costs_default, "    ");
@@ -133,10 +162,7 @@ static u8 find_algorithm(const char *name)
 	u32 i;
 
 	for (i = 0; i < coll_registry_count; i++)
-		if (coll_registry[i]->operation == COLLSOCK_BARRIER &&
-		    coll_algorithm_fits(coll_registry[i], EXP_MOST_HOSTS,
-					coll_algorithm_usual_degree(coll_registry[i],
-								    EXP_MOST_HOSTS)) &&
+		if (has_barrier(coll_registry[i]) &&
 		    !strcmp(algorithm_name(coll_registry[i]), name))
 			return coll_registry[i]->algorithm;
 	fprintf(stderr, "sim: %s is not an algorithm for barriers (see --help)\n", name);
