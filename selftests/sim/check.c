@@ -210,6 +210,18 @@ static void check_result(struct sim_rank *r, u64 number, const void *result, u32
 			     r->number, number, r->failed);
 }
 
+/* Count it, once. */
+static void count(struct sim_group *g, struct sim_op *op)
+{
+	struct coll_choice choice;
+
+	if (op->completed)
+		return;
+	op->completed = true;
+	choice = sim_values_choice(g, &op->post);
+	g->sim->completed.operations[op->post.operation][choice.algorithm]++;
+}
+
 void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 			  const struct sim_post *p, const void *result, u32 bytes, u32 error,
 			  u32 failed_rank)
@@ -223,10 +235,12 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 	else if (p->done || p->life != r->life || r->member != m)
 		sim_violated(s, "rank %u: operation %u completes twice", r->number,
 			     p->number);
-	else if (!error)
-		check_result(r, p->number, result, bytes);
-	else
+	else if (error)
 		check_failure(r, p->number, error, failed_rank);
+	else
+		check_result(r, p->number, result, bytes);
+	if (!error && !s->failed)
+		count(r->group, &r->group->ops[p->number]);
 }
 
 /* ---- a member, after each of its events ---- */

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "names.h"
+#include "registry.h"
 #include "sim.h"
 
 #define DEFAULT_SEEDS	380
@@ -33,6 +35,7 @@ struct shared {
 	u64	at[MAX_JOBS];
 	u32	ran[MAX_CLASSES];
 	u32	failed[MAX_CLASSES];
+	struct sim_completed	completed;
 };
 
 static const struct sim_class *class_of(const struct options *o, u64 seed)
@@ -52,7 +55,7 @@ static void work(const struct options *o, struct shared *shared, u32 job)
 		shared->at[job] = i;
 		setitimer(ITIMER_PROF, &most, NULL);
 		__atomic_add_fetch(&shared->ran[index], 1, __ATOMIC_RELAXED);
-		if (!sim_run(class, o->first + i, NULL))
+		if (!sim_run(class, o->first + i, NULL, &shared->completed))
 			__atomic_add_fetch(&shared->failed[index], 1, __ATOMIC_RELAXED);
 	}
 	fflush(stdout);
@@ -106,6 +109,36 @@ static void work_all(const struct options *o, struct shared *shared)
 	}
 }
 
+static void print_completed(u32 operation, const u64 *algorithms)
+{
+	const char *comma = "";
+	u32 i;
+
+	for (i = 0; i < COLL_MAX_ALGORITHMS; i++) {
+		const struct coll_algorithm *a = coll_registry_find(operation, i);
+
+		if (!a)
+			continue;
+		printf("%s %s %llu", comma, algorithm_name(a), (unsigned long long)algorithms[i]);
+		comma = ",";
+	}
+}
+
+/* Which operations have completed, by which algorithm */
+static void report_completed(const struct sim_completed *completed)
+{
+	u32 operation;
+
+	printf("# operations that have completed, by algorithm\n");
+	for (operation = 1; operation < COLL_MAX_OPERATIONS; operation++) {
+		if (!coll_operations[operation].contributes)
+			continue;
+		printf("# %s:", operation_name(operation));
+		print_completed(operation, completed->operations[operation]);
+		putchar('\n');
+	}
+}
+
 static int report(const struct options *o, const struct shared *shared, double seconds)
 {
 	u32 i, number = 0, tests = 0, failed = 0;
@@ -122,6 +155,7 @@ static int report(const struct options *o, const struct shared *shared, double s
 		       ++number, sim_classes[i].name, sim_classes[i].about, shared->failed[i],
 		       shared->ran[i]);
 	}
+	report_completed(&shared->completed);
 	return !!failed;
 }
 
@@ -138,6 +172,15 @@ static int run_many(const struct options *o)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	return report(o, shared, end.tv_sec - begin.tv_sec +
 				 (end.tv_nsec - begin.tv_nsec) / 1e9);
+}
+
+static int run_traced(const struct options *o)
+{
+	struct sim_completed completed = {};
+	bool right = sim_run(class_of(o, o->first), o->first, stdout, &completed);
+
+	report_completed(&completed);
+	return !right;
 }
 
 static void explain(FILE *to)
@@ -220,7 +263,5 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "--experiment"))
 		return sim_experiment(argc - 1, argv + 1);
 	parse(&o, argc, argv);
-	if (o.trace)
-		return !sim_run(class_of(&o, o.first), o.first, stdout);
-	return run_many(&o);
+	return o.trace ? run_traced(&o) : run_many(&o);
 }

@@ -6,7 +6,20 @@
 /* A simulation with more events than this is in an endless loop. */
 #define MOST_EVENTS	60000000
 
-bool sim_run(const struct sim_class *class, u64 seed, FILE *trace)
+/* Several processes may add to it. */
+static void add(struct sim_completed *to, const struct sim_completed *from)
+{
+	u32 operation, algorithm;
+
+	for (operation = 0; operation < COLL_MAX_OPERATIONS; operation++)
+		for (algorithm = 0; algorithm < COLL_MAX_ALGORITHMS; algorithm++)
+			__atomic_add_fetch(&to->operations[operation][algorithm],
+					   from->operations[operation][algorithm],
+					   __ATOMIC_RELAXED);
+}
+
+bool sim_run(const struct sim_class *class, u64 seed, FILE *trace,
+	     struct sim_completed *completed)
 {
 	struct sim *s = malloc(sizeof(*s));
 	bool right;
@@ -30,6 +43,7 @@ bool sim_run(const struct sim_class *class, u64 seed, FILE *trace)
 		fprintf(trace, "# %llu events, %llu packets, %llu damaged ones checked\n",
 			(unsigned long long)s->events, (unsigned long long)s->world.sent,
 			(unsigned long long)s->damaged);
+	add(completed, &s->completed);
 	free(s);
 	return right;
 }

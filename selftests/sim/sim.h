@@ -64,6 +64,7 @@ extern const u32 sim_classes_count;
  * @life: life of the contributions in @expected: 0, or 1 for the host that restarted
  * @agreed: ranks that have completed likewise, and it restarts and did not restart since
  * @disputed: some ranks post a different one
+ * @completed: on some rank, without an error
  * @rough: its sums or products are not exact, so that their order matters
  */
 struct sim_op {
@@ -76,7 +77,13 @@ struct sim_op {
 	u32			life;
 	u64			agreed;
 	bool			disputed;
+	bool			completed;
 	bool			rough;
+};
+
+/* Operations that have completed on some rank, by kind and algorithm */
+struct sim_completed {
+	u64	operations[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 };
 
 /* One post of a rank. */
@@ -279,6 +286,7 @@ struct sim_fault {
  * @over: the simulation has ended
  * @failed: a promise was broken
  * @events: number of events so far
+ * @completed: number of operations that have completed
  */
 struct sim {
 	struct world		world;
@@ -304,6 +312,7 @@ struct sim {
 	bool			over;
 	bool			failed;
 	u64			events;
+	struct sim_completed	completed;
 };
 
 /* Number in the core of the operation that ranks count as @index: they count from 0. */
@@ -397,8 +406,9 @@ void sim_check_calm(struct sim *s, u64 at);
 void sim_check_failure(struct world_member *m);
 void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank);
 
-/* sim.c: true if every promise was kept */
-bool sim_run(const struct sim_class *class, u64 seed, FILE *trace);
+/* sim.c: true if every promise was kept; adds what has completed */
+bool sim_run(const struct sim_class *class, u64 seed, FILE *trace,
+	     struct sim_completed *completed);
 
 /* large.c, experiment.c */
 int sim_large(int argc, char **argv);
