@@ -210,16 +210,23 @@ EXCEPTIONS = {
 EXCEPTIONS["reduce-scatter-block"] = EXCEPTIONS["allreduce"] | {(3072, 33), (3072, 65), (8192, 65)}
 
 
+def failures_of(runs):
+    """Status and last words of those that failed."""
+    return [f"status {one.returncode}: " + "".join(one.stdout.splitlines()[-1:])
+            for one in runs if one.returncode]
+
+
 def check_algorithms():
     done = [run("algorithms", "--hosts", ",".join(map(str, hosts)), "--doubles",
                 ",".join(str(length // 8) for length in lengths), "--iterations", "10")
             for hosts, lengths in RUNS]
     lines = re.findall(r"^([a-z-]+) +(\d+) +(\d+) +.* (\d+\.\d+) (auto|WRONG|)$",
                        "".join(one.stdout for one in done), re.M)
-    check("operations complete with each algorithm", len(lines) > 200 and
-          not any(one.returncode for one in done) and
-          not any(line[4] == "WRONG" for line in lines), [one.returncode for one in done],
-          len(lines))
+    failures = failures_of(done)
+    check("operations complete with each algorithm", len(lines) > 200 and not failures and
+          not any(line[4] == "WRONG" for line in lines), len(lines), *failures)
+    if failures:
+        return
     cases = {line[:3] for line in lines}
     automatic = {line[:3]: float(line[3]) for line in lines if line[4] == "auto"}
     check("of each operation, number of hosts and length, one line is what auto means",
@@ -247,29 +254,29 @@ if SOAK:
     CHOICES += [("256", "1,16,128"), ("1024", None)]
 
 
-def check_table(name, keys, rows, covers):
-    """Rows of a committed table that the check covers are those that the model has now."""
+def check_table(name, keys, done, rows_of, covers=lambda key: True):
+    """Rows of a committed table that the runs cover are those that these print."""
+    rows = rows_of(row for one in done for row in model.rows_of(one.stdout))
     committed = tables.read(PAPERS / f"{name}.csv", keys)
     some = tables.Table(committed.columns, keys, [(*key, *figures) for key, figures
                                                   in committed.rows.items() if covers(key)])
     differences = list(some.differences(tables.Table(committed.columns, keys, rows), 0))
+    why = failures_of(done) or [f"{len(differences)} differences; after an intended change: "
+                                f"selftests/papers/papers --only {name} --update",
+                                *differences[:10]]
     check(f"papers/{name}.csv is what the experiment prints", len(some.rows) > 100 and
-          not differences, f"{len(differences)} differences; after an intended change: "
-          f"selftests/papers/papers --only {name} --update", *differences[:10])
+          not differences, *why)
 
 
 def check_tables():
-    def algorithms(*chosen):
-        return model.rows_of(run("algorithms", *chosen).stdout)
-
     def covered(key):
         return any(key[4] in hosts.split(",") and (int(key[1]) > 1024) == (doubles == "1024") and
                    (key[1] == "0" or doubles != "0") for hosts, doubles in CHOICES)
 
-    rows = [row for hosts, doubles in CHOICES for row in
-            algorithms("--hosts", hosts, *(("--doubles", doubles) if doubles else ()))]
-    check_table("choices", 5, model.choices_of(rows), covered)
-    check_table("algorithms", 3, model.algorithms_of(algorithms(*model.BARRIERS)), lambda key: True)
+    choices = [run("algorithms", "--hosts", hosts, *(("--doubles", doubles) if doubles else ()))
+               for hosts, doubles in CHOICES]
+    check_table("choices", 5, choices, model.choices_of, covered)
+    check_table("algorithms", 3, [run("algorithms", *model.BARRIERS)], model.algorithms_of)
 
 
 # ---- what was counted ----
