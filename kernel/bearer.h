@@ -28,7 +28,7 @@
 #include <linux/skbuff.h>
 
 #include "core/bearer.h"
-#include "eth.h"
+#include "eth_multicast.h"
 #include "packet_memory.h"
 #include "udp.h"
 
@@ -215,6 +215,7 @@ static inline void coll_bearer_forget_device(struct coll_bearers *b,
 					     const struct net_device *dev)
 {
 	coll_eth_forget(&b->eth, dev);
+	coll_eth_multicast_forget(&b->eth, dev);
 }
 
 /**

@@ -243,7 +243,6 @@ void coll_eth_forget(struct coll_eth *eth, const struct net_device *dev)
 {
 	eth_disallow(eth, dev);
 	eth_close_those(eth, dev);
-	coll_eth_multicast_forget(eth, dev);
 }
 
 /**

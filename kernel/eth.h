@@ -43,7 +43,7 @@ typedef int (*coll_eth_hook)(struct sk_buff *skb, struct net_device *dev,
  * @devices: open ones by their index, read under RCU: each packet that is sent looks for its own
  * @latest: the one of @devices that was opened last, often the only one; or NULL
  * @allowed: by interface index, those that every user may use; never dereferenced
- * @multicasts: addresses of groups (struct coll_eth_multicast), by device; under RTNL
+ * @multicasts: addresses of groups (eth_multicast.h), by device; under RTNL
  */
 struct coll_eth {
 	struct net			*net;
@@ -71,20 +71,6 @@ struct coll_eth_device {
 	struct packet_type	type;
 };
 
-/**
- * struct coll_eth_multicast - the multicast address by which a group receives; zeroed at first
- * @node: in coll_eth.multicasts, while it has a device
- * @dev: the device; NULL once it has left the namespace
- * @address: the address, which other groups, or programs, may have on the device, too
- * @joined: it has been joined; constant afterwards
- */
-struct coll_eth_multicast {
-	struct hlist_node	node;
-	struct net_device	*dev;
-	u8			address[ETH_ALEN];
-	bool			joined;
-};
-
 void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tunables *tunables,
 		   coll_eth_hook hook, void *owner);
 void coll_eth_stop(struct coll_eth *eth);
@@ -97,11 +83,6 @@ bool coll_eth_next(struct coll_eth *eth, u32 *ifindex);
 bool coll_eth_next_allowed(struct coll_eth *eth, u32 *ifindex);
 int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all);
 bool coll_eth_is_allowed(const struct coll_eth *eth, int ifindex);
-
-int coll_eth_multicast_join(struct coll_eth *eth, const struct collsock_member *everyone,
-			    struct coll_eth_multicast *m);
-void coll_eth_multicast_leave(struct coll_eth_multicast *m);
-void coll_eth_multicast_forget(struct coll_eth *eth, const struct net_device *dev);
 
 int coll_eth_socket(struct net *net, struct socket **sock);
 int coll_eth_localise(const struct coll_eth *eth, struct collsock_member *members, u32 hosts,

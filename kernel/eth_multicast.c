@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The multicast addresses of groups over Ethernet. A device tells its driver when its addresses
- * change. Drivers rely on RTNL there, since all else that configures them holds it; the lock of the
- * addresses alone would not do. Others take RTNL before the namespace's mutex, so that must not be
- * held. A packet socket could have the address, as a UDP socket has, but needs CAP_NET_RAW.
- */
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 
-#include "eth.h"
+#include "eth_multicast.h"
 
 /**
  * coll_eth_multicast_join() - coll_bearer_multicast_join() of Ethernet
