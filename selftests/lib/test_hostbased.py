@@ -85,10 +85,10 @@ def test_every_algorithm_gives_the_right_result():
 
 
 def has_exactly(found, wanted, what):
-    """A list of algorithms without the others; the message says which one is too many or lacks."""
-    lacks, more = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
-    assert not lacks and not more, \
-        f"{what} lacks {lacks}, and has {more}, which ALGORITHMS of this test does not have"
+    """It names these algorithms, and no others."""
+    lacks, more = set(wanted) - set(found), set(found) - set(wanted)
+    assert not lacks, f"{what} lacks {', '.join(sorted(lacks))}, which ALGORITHMS of this test has"
+    assert not more, f"{what} has {', '.join(sorted(more))}, which ALGORITHMS of this test lacks"
 
 
 def test_algorithm_that_the_operation_does_not_have_is_refused():
