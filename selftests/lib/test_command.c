@@ -130,7 +130,7 @@ static bool is_older(const char *a, const char *b)
 	return answer;
 }
 
-#define RUNNING "{\"number\":12,\"state\":\"running\",\"operation\":\"barrier\",\"waited_ms\":5000,"
+#define RUNNING "{\"number\":12,\"state\":\"running\",\"kind\":\"barrier\",\"waited_ms\":5000,"
 #define TELLS(host, awaits, rank, ms)						\
 	"{\"host\":" #host ",\"state\":\"heard\",\"rank\":" #host ",\"heard_ms\":400,"	\
 	"\"awaits_host\":" #awaits ",\"awaits_rank\":" #rank ",\"awaits_operation\":12,"	\
@@ -237,7 +237,7 @@ TEST(a_host_that_waits_for_us_has_lost_our_message)
 
 TEST(no_rank_waits_for_receivers_of_a_broadcast)
 {
-	static const char form[] = "{\"number\":1,\"state\":\"running\",\"operation\":\"%s\",\n"
+	static const char form[] = "{\"number\":1,\"state\":\"running\",\"kind\":\"%s\",\n"
 				   "\"root\":2,\"unposted\":1,\"missing_rank\":[%d]}";
 	char *broadcast = text_format(form, "broadcast", 3);
 	char *root = text_format(form, "broadcast", 2);
@@ -260,7 +260,7 @@ TEST(finished_operations_wait_for_no_rank)
 
 TEST(early_operations_wait_if_they_must_or_their_hosts_report_so)
 {
-	static const char form[] = "{\"number\":1,\"state\":\"early\",\"operation\":\"%s\",\n"
+	static const char form[] = "{\"number\":1,\"state\":\"early\",\"kind\":\"%s\",\n"
 				   "\"missing_rank\":[0]%s}";
 	char *barrier = text_format(form, "barrier", "");
 	char *reduce = text_format(form, "reduce", "");

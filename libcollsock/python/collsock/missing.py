@@ -47,7 +47,7 @@ class OperationAttribute(enum.IntEnum):
     GROUP = 1
     NUMBER = 2
     STATE = 3
-    OPERATION = 4
+    KIND = 4
     ROOT = 8
     MISSING_RANK = 13
     MISSING = 14
@@ -123,7 +123,7 @@ def late_here(answers: list[Answer], posts: dict[int, int], rank: int) -> dict[i
 
 def contributors(answer: Answer, ranks: list[int], rank: int) -> list[int]:
     """Those of the ranks that this one waits for."""
-    kind = number(answer, OperationAttribute.OPERATION)
+    kind = number(answer, OperationAttribute.KIND)
     if kind in ROOT_CONTRIBUTES:
         root = number(answer, OperationAttribute.ROOT)
         return [other for other in ranks if other == root]
@@ -175,7 +175,7 @@ def ranks_here(answer: Answer) -> list[int]:
     """Ranks of this host that have not posted, without those that nobody waits for."""
     ranks = [int.from_bytes(value, sys.byteorder)
              for value in answer.get(OperationAttribute.MISSING_RANK, [])]
-    if number(answer, OperationAttribute.OPERATION) in ROOT_CONTRIBUTES:
+    if number(answer, OperationAttribute.KIND) in ROOT_CONTRIBUTES:
         root = number(answer, OperationAttribute.ROOT)
         ranks = [rank for rank in ranks if rank == root]
     return ranks
