@@ -145,6 +145,14 @@ void joining_find_devices(struct joining *j, const struct collsock *socket)
 		j->devices.size = 0;
 }
 
+/* The others are told of which ports it can have none. */
+static void joining_reserve_port(struct joining *j, struct joining_record *own)
+{
+	own->error = user_ports_reserve(j->ports, &own->host, &j->options);
+	if (own->error)
+		snprintf(own->ports, sizeof(own->ports), "%s", user_ports_named());
+}
+
 struct joining_outcome joining_meet(struct joining *j, int error)
 {
 	struct joining_outcome o;
@@ -153,7 +161,7 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 	joining_record_fill(&own, &j->options, &j->devices, j->rank, j->ranks, error);
 	own.no_program = j->no_program && own.error == error;
 	if (!own.error && j->ports)
-		own.error = user_ports_reserve(j->ports, &own.host, &j->options);
+		joining_reserve_port(j, &own);
 	o = joining_exchange(j, &own, j->records, sizeof(own));
 	j->altered = memcmp(&j->records[j->rank], &own, sizeof(own));
 	explicit_bzero(&own, sizeof(own));

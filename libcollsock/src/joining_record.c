@@ -74,10 +74,14 @@ static struct joining_outcome record_blame(int error, __u32 rank, const char *wh
 
 static struct joining_outcome record_error(const struct joining_record *r, char *detail)
 {
+	char why[JOINING_DETAIL_BYTES - 32];
+
 	if (r->no_program)
 		snprintf(detail, JOINING_DETAIL_BYTES,
 			 "rank %u: its program cannot be started: %s", r->rank,
 			 strerror(-r->error));
+	else if (*r->ports && user_ports_explain(r->error, r->ports, why, sizeof(why)))
+		snprintf(detail, JOINING_DETAIL_BYTES, "rank %u: %s", r->rank, why);
 	return (struct joining_outcome){ r->error, r->rank };
 }
 

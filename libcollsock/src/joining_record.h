@@ -6,6 +6,7 @@
 #include "joining_host.h"
 #include "joining_options.h"
 #include "joining_outcome.h"
+#include "user_port.h"
 
 #define JOINING_RECORD_BYTES 512	/* in all versions, so that they can be told apart */
 
@@ -20,6 +21,7 @@
  * @key: key of the group; that of rank 0 is used; zero if the options have one
  * @terms: of its options
  * @host: the rank's host
+ * @ports: user_ports_named(), if the error may be that the rank can have none of these; not checked
  * @reserved: 0
  * @no_program: the error is that of its program, which a launcher cannot start
  */
@@ -33,7 +35,8 @@ struct joining_record {
 	__u8			key[COLLSOCK_KEY_BYTES];
 	struct joining_terms	terms;
 	struct joining_host	host;
-	__u8			reserved[31];
+	char			ports[USER_PORTS_BYTES];
+	__u8			reserved[7];
 	__u8			no_program;
 };
 

@@ -33,13 +33,18 @@ int user_ports_take(struct user_ports *p, unsigned int address)
 	return fd;
 }
 
-int user_ports_range(unsigned int *first, unsigned int *last)
+const char *user_ports_named(void)
 {
 	const char *text = launch_variable("COLLSOCK_USER_PORTS");
+
+	return text ? text : USER_PORTS;
+}
+
+int user_ports_range(unsigned int *first, unsigned int *last)
+{
+	const char *text = user_ports_named();
 	int end = 0;
 
-	if (!text)
-		text = USER_PORTS;
 	if (strspn(text, "0123456789-") != strlen(text) ||
 	    sscanf(text, "%5u-%5u%n", first, last, &end) != 2 || text[end] || !*first ||
 	    *first > *last || *last > MOST_PORT)
@@ -113,4 +118,41 @@ int user_ports_reserve(struct user_ports *p, struct joining_host *host,
 		err = ports_remove_unusable(p, host);
 	host->port = err ? 0 : port;
 	return err;
+}
+
+/* ---- errors ---- */
+
+/* Another rank may have sent them: nothing of them may control a terminal. */
+static void ports_clean(char clean[USER_PORTS_BYTES], const char *ports)
+{
+	snprintf(clean, USER_PORTS_BYTES, "%.*s", USER_PORTS_BYTES - 1, ports);
+	for (; *clean; clean++)
+		if (*clean < ' ' || *clean > '~')
+			*clean = '?';
+}
+
+bool user_ports_explain(int error, const char *ports, char *text, size_t bytes)
+{
+	char clean[USER_PORTS_BYTES];
+
+	ports_clean(clean, ports);
+	switch (error) {
+	case -EINVAL:
+		snprintf(text, bytes,
+			 "COLLSOCK_USER_PORTS: \"%s\" is not FIRST-LAST, of ports from 1 to 65535",
+			 clean);
+		return true;
+	case -EACCES:
+		snprintf(text, bytes,
+			 "cannot use UDP ports %s (COLLSOCK_USER_PORTS): ports below 1024 need root",
+			 clean);
+		return true;
+	case -EADDRINUSE:
+		snprintf(text, bytes,
+			 "no UDP port of %s (COLLSOCK_USER_PORTS) is free: name at least one for each rank of its host",
+			 clean);
+		return true;
+	default:
+		return false;
+	}
 }

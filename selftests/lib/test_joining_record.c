@@ -131,6 +131,21 @@ TEST_F(records, a_rank_whose_program_cannot_be_started_says_so)
 		      "rank 2: its program cannot be started: No such file or directory");
 }
 
+/* They are not printed as they are: they come from another rank. */
+TEST_F(records, a_rank_without_a_port_says_of_which)
+{
+	struct joining_record *r = &self->of[2];
+
+	fill(r, &self->options, 2, -EACCES);
+	strcpy(r->ports, "80-81");
+	EXPECT_BLAMED(-EACCES, 2, "rank 2: cannot use UDP ports 80-81 (COLLSOCK_USER_PORTS)");
+	memset(r->ports, '\033', sizeof(r->ports));
+	EXPECT_BLAMED(-EACCES, 2, "rank 2: cannot use UDP ports ??????????????????????? (");
+	r->error = -EADDRNOTAVAIL;
+	EXPECT_BLAMED(-EADDRNOTAVAIL, 2, "");
+	EXPECT_STREQ("", self->detail);
+}
+
 TEST_F(records, a_rank_without_a_usable_address_says_so)
 {
 	fake.addresses[0] = NULL;
@@ -324,8 +339,8 @@ TEST_F(records, no_more_addresses_are_read_than_there_is_room_for)
 	EXPECT_EQ(0, CHECK().error);
 	/* What follows the addresses has room for another one. */
 	ASSERT_EQ(sizeof(*r),
-		  offsetof(struct joining_record, reserved) + sizeof(r->host.address[0]));
-	memcpy((__u8 *)r + offsetof(struct joining_record, reserved), &r->host.address[0],
+		  offsetof(struct joining_record, ports) + sizeof(r->host.address[0]));
+	memcpy((__u8 *)r + offsetof(struct joining_record, ports), &r->host.address[0],
 	       sizeof(r->host.address[0]));
 	r->host.addresses++;
 	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
