@@ -29,6 +29,7 @@ from collsock.ports import Ports  # noqa: E402
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 from python_helpers import equal, refused  # noqa: E402
 
+NOBODY = 65534
 FORMATS = {"collsock_join": layout.JOIN_HEAD, "collsock_member": layout.MEMBER,
            "collsock_post": layout.POST, "collsock_completion": layout.COMPLETION,
            "collsock_self": layout.SELF_ANSWER, "sockaddr_collsock": layout.NAME}
@@ -448,6 +449,11 @@ def test_rank_that_cannot_join_is_named():
     equal((error.errno, error.failed_rank), (errno.EAFNOSUPPORT, 1))
 
 
+def every_user_has_low_ports():
+    least = pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+    return int(least.read_text(encoding="ascii")) < 1024
+
+
 def test_what_prevents_a_rank_is_told_in_its_own_words():
     """Others know the number only."""
     def says(words, rank, failed, **settings):
@@ -469,6 +475,15 @@ def test_what_prevents_a_rank_is_told_in_its_own_words():
     says("rank 1 cannot join: COLLSOCK_BACKEND or COLLSOCK_USER_PORTS is wrong", 0, wrong)
     says("rank 1 cannot join: no port is free there", 0, OSError(errno.EADDRINUSE, ""))
     says("rank 1 cannot join: COLLSOCK_USER_PORTS is 'foo'", 1, None, COLLSOCK_USER_PORTS="foo")
+    says("rank 1 cannot join: no port of COLLSOCK_USER_PORTS may be used there, or no socket", 0,
+         OSError(errno.EACCES, ""))
+    if os.geteuid() == 0 and not every_user_has_low_ports():
+        os.seteuid(NOBODY)
+        try:
+            says("rank 1 cannot join: cannot use UDP ports 80-81 (COLLSOCK_USER_PORTS): ports "
+                 "below 1024 need root", 1, None, COLLSOCK_USER_PORTS="80-81")
+        finally:
+            os.seteuid(0)
 
 
 def test_outcome_of_a_rank_in_user_space_has_its_advice():

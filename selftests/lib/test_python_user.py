@@ -286,8 +286,9 @@ def test_ranks_say_that_ports_are_all_taken():
     equal([error.errno for error in got], [errno.EADDRINUSE] * 3)
     equal(len({error.failed_rank for error in got}), 1, "all name one rank")
     for rank, error in enumerate(got):
-        words = "among COLLSOCK_USER_PORTS, 179" if rank == error.failed_rank else "there among"
-        assert f"no port is free {words}" in str(error), error
+        words = "no UDP port of 17900-17901 (COLLSOCK_USER_PORTS) is free" \
+            if rank == error.failed_rank else "no port is free there among"
+        assert words in str(error), error
 
 
 # ---- what a group does ----

@@ -22,8 +22,18 @@ def port_range() -> range:
     text = os.environ.get(VARIABLE) or USUAL
     named = re.fullmatch("([0-9]{1,5})-([0-9]{1,5})", text, re.ASCII)
     if not named or not 0 < int(named[1]) <= int(named[2]) <= 0xffff:
-        raise OSError(errno.EINVAL, f"{VARIABLE} is {text!r}, not FIRST-LAST")
+        raise OSError(errno.EINVAL, f"{VARIABLE} is {text!r}, not FIRST-LAST, of ports from 1 to "
+                      "65535")
     return range(int(named[1]), int(named[2]) + 1)
+
+
+def none_of(ports: range, error: int) -> OSError:
+    """Why none of these can be taken."""
+    if error == errno.EACCES:
+        return OSError(error, f"cannot use UDP ports {ports[0]}-{ports[-1]} ({VARIABLE}): ports "
+                       "below 1024 need root")
+    return OSError(error, f"no UDP port of {ports[0]}-{ports[-1]} ({VARIABLE}) is free: name at "
+                   "least one for each rank of its host")
 
 
 def bound(address: Address, port: int) -> socket.socket | None:
@@ -64,7 +74,7 @@ class Ports:
     def reserve(self, addresses: Sequence[Address]) -> list[Address]:
         """Take a port; return the addresses that can be used. Ranks that begin together begin to
         look at different ports."""
-        ports = port_range()
+        ports, error = port_range(), errno.EADDRINUSE
         for number in range(len(ports)):
             self.port = ports[(os.getpid() + number) % len(ports)]
             try:
@@ -73,8 +83,8 @@ class Ports:
                 self.close()
                 if failed.errno not in IN_USE:
                     raise
-        raise OSError(errno.EADDRINUSE, f"no port is free among {VARIABLE}, "
-                      f"{ports[0]}-{ports[-1]}")
+                error = failed.errno
+        raise none_of(ports, error)
 
     def _bind(self, addresses: Sequence[Address]) -> list[Address]:
         """The same port at all addresses."""

@@ -33,6 +33,8 @@ MOST_PORT = 0xffff
 # Why a rank cannot join that has not tried yet
 PREPARING = {
     errno.EINVAL: "COLLSOCK_BACKEND or COLLSOCK_USER_PORTS is wrong there, as its own error says",
+    errno.EACCES: "no port of COLLSOCK_USER_PORTS may be used there, or no socket, as its own "
+                  "error says",
     errno.EADDRINUSE: "no port is free there among COLLSOCK_USER_PORTS, as its own error says",
     errno.EADDRNOTAVAIL: "its host has no address that can be used: see ip address there",
 }
