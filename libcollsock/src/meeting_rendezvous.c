@@ -108,6 +108,7 @@ int meeting_rendezvous_parse(struct meeting_rendezvous *rendezvous, const char *
 
 	if (!rest || (*rest && *rest != ':'))
 		return -EINVAL;
+	rendezvous->ranged = !*rest;
 	err = *rest ? rendezvous_set_port(rendezvous, rest + 1) :
 		      rendezvous_choose_ports(rendezvous, range, job);
 	rendezvous_write(rendezvous, rendezvous->port[0]);

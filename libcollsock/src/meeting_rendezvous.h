@@ -22,12 +22,14 @@
  * @host: name or address of the host
  * @port: ports
  * @ports: number of them
+ * @ranged: they are of a range, not of the text that says where the meeting is
  */
 struct meeting_rendezvous {
 	char		text[MEETING_HOST + 8];
 	char		host[MEETING_HOST];
 	__u16		port[MEETING_PORTS];
 	unsigned int	ports;
+	bool		ranged;
 };
 
 /**

@@ -288,6 +288,19 @@ static void server_await_ranks(struct meeting_server *server)
 			       server);
 }
 
+static int server_fail_to_listen(struct meeting_self *self, int err)
+{
+	const char *advice = err == -EACCES ? ": ports below 1024 need root" : "";
+
+	if (self->rendezvous.ranged && self->options.ports)
+		return meeting_self_fail(self, err,
+					 "cannot listen on %s (COLLSOCK_MEETING_PORTS is %s): %s%s",
+					 self->rendezvous.text, self->options.ports,
+					 strerror(-err), advice);
+	return meeting_self_fail(self, err, "cannot listen on %s: %s%s", self->rendezvous.text,
+				 strerror(-err), advice);
+}
+
 /* A port that is in use may become free, such as that of the attempt before. */
 static int server_listen(struct meeting_server *server)
 {
@@ -299,8 +312,7 @@ static int server_listen(struct meeting_server *server)
 	err = meeting_listener_open(&server->listener);
 	if (!err || (err == -EADDRINUSE && !meeting_self_has_ended(self)))
 		return 0;
-	return meeting_self_fail(self, err, "cannot listen on %s: %s", self->rendezvous.text,
-				 strerror(-err));
+	return server_fail_to_listen(self, err);
 }
 
 static void server_report_late(struct meeting_server *server)
