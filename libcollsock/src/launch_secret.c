@@ -48,6 +48,10 @@ int launch_secret_read(__u8 secret[COLLSOCK_KEY_BYTES], char *text, size_t bytes
 	if (err == -EPERM)
 		snprintf(text, bytes,
 			 "%.320s: other users may access it, or it is not yours: chmod 600", path);
+	else if (err == -EACCES)
+		snprintf(text, bytes,
+			 "%.320s: Permission denied: make it yours (chown, chmod 600), or name a file of yours in COLLSOCK_KEY_FILE",
+			 path);
 	else if (err == -EBADMSG)
 		snprintf(text, bytes, "%.320s is not a file of 32 hexadecimal digits, not all zero",
 			 path);
