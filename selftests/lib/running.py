@@ -15,7 +15,8 @@ NOBODY = 65534
 COMMAND = program("tools/collsock")
 # Programs that run at the same time have ports of their own.
 PORTS = {"test_run": "17640-17679", "test_run_alone": "17680-17699",
-         "test_run_places": "17720-17739"}[pathlib.Path(sys.argv[0]).stem]
+         "test_run_places": "17720-17739",
+         "test_run_settings": "17742-17759"}[pathlib.Path(sys.argv[0]).stem]
 
 
 def environment(**settings):

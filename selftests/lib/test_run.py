@@ -70,13 +70,6 @@ def a_rank_whose_program_cannot_be_started(folder):
     return True, ""
 
 
-def more_ranks_than_ports(_):
-    done = run("run", "--local", "3", "--", "true",
-               settings={"COLLSOCK_USER_PORTS": "17700-17701"})
-    return done.returncode == 125 and "rank 2: Address already in use: COLLSOCK_USER_PORTS" \
-        in done.stderr, shows(done)
-
-
 def a_rank_whose_request_cannot_be_written(folder):
     """Its files may have no bytes."""
     limited = "sh", "-c", f"trap '' XFSZ; ulimit -f 0; exec {COMMAND} \"$@\"", "sh"
@@ -532,7 +525,6 @@ TESTS = {
     "a program that cannot be started is told to all ranks": a_rank_whose_program_cannot_be_started,
     "a request that cannot be written is told to all ranks":
         a_rank_whose_request_cannot_be_written,
-    "more ranks than ports are refused": more_ranks_than_ports,
     "the port of a rank that was killed is not free while others run":
         the_port_of_a_rank_that_was_killed,
     "a backend that is none is refused": a_backend_that_is_none,

@@ -338,15 +338,16 @@ static int run_until_all_end(struct run *run, const sigset_t *blocked)
 /* Advice about an error of a rank that is to be started, to be printed after the error */
 static const char *run_advice(int error)
 {
-	switch (-error) {
-	case EADDRINUSE:
-	case EINVAL:
-		return ": COLLSOCK_USER_PORTS, by default " USER_PORTS;
-	case EMFILE:
-		return ": see ulimit -n; each rank needs a file here";
-	default:
-		return "";
-	}
+	return error == -EMFILE ? ": see ulimit -n; each rank needs a file here" : "";
+}
+
+[[gnu::noreturn]] static void run_refuse_ports(const struct run *run, uint32_t rank, int error)
+{
+	char why[MEETING_TEXT];
+
+	if (user_ports_explain(error, user_ports_named(), why, sizeof(why)))
+		errx(RUN_FAILED, "rank %u of %u: %s", rank, run->count, why);
+	errx(RUN_FAILED, "rank %u: %s%s", rank, strerror(-error), run_advice(error));
 }
 
 /* With the kernel all ranks share a port. */
@@ -378,7 +379,7 @@ static __u16 run_take_port(struct run *run, uint32_t rank, bool user)
 	user_ports_init(&ports);
 	error = user_ports_reserve(&ports, &here, &options);
 	if (error)
-		errx(RUN_FAILED, "rank %u: %s%s", rank, strerror(-error), run_advice(error));
+		run_refuse_ports(run, rank, error);
 	run->socket[rank] = user_ports_take(&ports, 0);
 	return here.port;
 }
