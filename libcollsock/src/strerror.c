@@ -35,8 +35,9 @@ static const struct advice advices[] = {
 		ECONNRESET, RANK, "has left the group: it closed its socket, or its process ended",
 		"see its output for the reason, then join a new group with a new nonce",
 	}, {
-		ETIMEDOUT, RANK, "does not answer: it is down, cut off, or has never joined",
-		"check that it runs, UDP port 7607 (in user space COLLSOCK_USER_PORTS) is open, large packets get through, and id, nonce, key, hosts are equal on all",
+		ETIMEDOUT, RANK,
+		"does not answer: it is down, stopped, cut off, or has never joined",
+		"check that it runs and is not stopped, UDP port 7607 (in user space COLLSOCK_USER_PORTS) is open, large packets get through, and id, nonce, key, hosts are equal on all",
 	}, {
 		EPROTO, RANK,
 		"posted a different operation, joined with a different description, or has another version of the module",

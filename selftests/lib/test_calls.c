@@ -721,7 +721,7 @@ TEST_F(calls, text_of_a_failed_operation_says_what_happened_and_what_to_do)
 		const char	*to_do;
 	} told[] = {
 		{ ECONNRESET, "has left the group", "join a new group with a new nonce" },
-		{ ETIMEDOUT, "does not answer", "check that it runs" },
+		{ ETIMEDOUT, "does not answer", "check that it runs and is not stopped" },
 		{ EPROTO, "posted a different operation", "post the same operations" },
 		{ EPROTO, "joined with a different description", "make all ranks join alike" },
 		{ EPROTO, "has another version of the module",
