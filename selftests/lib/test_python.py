@@ -527,6 +527,11 @@ def test_timeout_is_both_errors():
     equal(isinstance(silent, TimeoutError), False, "a host that is silent")
 
 
+def test_rank_that_does_not_answer_may_be_stopped():
+    said = str(collsock.error.failure(errno.ETIMEDOUT, 2))
+    assert "rank 2 does not answer: check that it runs and is not stopped, that UDP" in said, said
+
+
 def run(*command, **options):
     done = subprocess.run(command, text=True, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, **options)

@@ -50,9 +50,9 @@ class CollectiveTimeout(CollectiveError, TimeoutError):
 BLAME = {
     errno.ECONNRESET: "has left the group: it closed its socket, or its process ended; "
                       "its output may say why",
-    errno.ETIMEDOUT: "does not answer: check that it runs, that UDP port 7607 (in user space "
-                     "COLLSOCK_USER_PORTS) is open, and that id, nonce, key and hosts are equal on "
-                     "all ranks",
+    errno.ETIMEDOUT: "does not answer: check that it runs and is not stopped, that UDP port 7607 "
+                     "(in user space COLLSOCK_USER_PORTS) is open, and that id, nonce, key and "
+                     "hosts are equal on all ranks",
     errno.EPROTO: "posted a different operation, or data of another type (int where this rank "
                   "has float, or the reverse) or length, joined with a different description, or "
                   "has another version of the module: run the same program everywhere",
