@@ -28,6 +28,8 @@ static void ask_read(const struct user_ask *ask, int file, pid_t pid)
 	struct stat status;
 	void *report;
 
+	if (!ask->take)
+		return;
 	if (seals < 0 || (seals & SEALS) != SEALS || fstat(file, &status) || !status.st_size ||
 	    status.st_size > MOST_BYTES)
 		return;
@@ -123,21 +125,32 @@ static int ask_connect(int client, int directory, const char *name)
 	return error;
 }
 
+/* @pid: as seen here, or 0; @client: connected to the process, or -1 if it accepts nothing */
+static void ask_report(const struct user_ask *ask, pid_t pid, int client, const char *name)
+{
+	int file = client < 0 || ask_is_stopped(pid) ? -1 : ask_receive(client);
+
+	if (file >= 0) {
+		ask_read(ask, file, atoi(name));
+		close(file);
+	} else if (ask->mute) {
+		ask->mute(ask->ctx, pid);
+	}
+}
+
 /* Return: whether it is there */
 static bool ask_process(const struct user_ask *ask, int directory, const char *name)
 {
 	int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
-	int file = -1;
+	bool reports = ask->take || ask->mute;
 
 	if (client < 0)
 		return false;
 	error = ask_connect(client, directory, name);
-	if (!error && ask->take && !ask_is_stopped(ask_peer(client)))
-		file = ask_receive(client);
-	if (file >= 0) {
-		ask_read(ask, file, atoi(name));
-		close(file);
-	}
+	if (!error && reports)
+		ask_report(ask, ask_peer(client), client, name);
+	else if (error == EAGAIN && reports)
+		ask_report(ask, atoi(name), -1, name);
 	close(client);
 	return !error || error == EAGAIN;
 }
