@@ -124,10 +124,20 @@ def test_groups_are_shown_with_their_processes(folder):
         equal(sockets(folder), [], "sockets of processes that have ended")
 
 
+def stop(*pids):
+    """Processes do not stop at once."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    for pid in pids:
+        stat = pathlib.Path(f"/proc/{pid}/stat")
+        while stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "T":
+            time.sleep(0.01)
+
+
 def waits(folder, ranks):
     """What the command says of the barrier: one finding for all processes, as of one host"""
     found = [wait for wait in shown(folder, "wait", status=None)
-             if wait["handle"] >> 8 & 0x7fffff in ranks.pids.values()]
+             if wait["reason"] != "mute" and wait["handle"] >> 8 & 0x7fffff in ranks.pids.values()]
     assert len(found) <= 1, found
     return found
 
@@ -170,6 +180,7 @@ def test_the_straggler_is_named_if_it_is_stopped_or_killed(folder):
         equal(state, "joined")
         assert "waits for rank 1, which is here and does not reply: process" in said, said
         pid = ranks.pids[1]
+        equal(mute(folder, [pid]), {}, "it is named already")
         assert f"process {pid} (" in said and f"is stopped (T): kill -CONT {pid}" in said, said
         os.kill(pid, signal.SIGKILL)
         while f"process {pid} " in said:
@@ -190,6 +201,55 @@ def test_a_stopped_process_is_told_of_however_often_it_is_asked(folder):
         finally:
             os.kill(ranks.pids[1], signal.SIGCONT)
         ranks.go_on(0, 1, 2)
+
+
+def mute(folder, pids):
+    """{pid: finding} of those processes that do not reply, and of which no other finding tells"""
+    return {wait["pid"]: wait for wait in shown(folder, "wait", status=None)
+            if wait["reason"] == "mute" and wait["pid"] in pids}
+
+
+def test_processes_that_do_not_reply_are_named(folder):
+    """Though none is left that waits for them. One that has ended is not."""
+    with Ranks(folder, patient=True) as ranks:
+        groups, pids = ranks.shown("group"), ranks.pids.values()
+        stop(*pids)
+        try:
+            for _ in range(30):  # more questions than the system keeps
+                found = mute(folder, pids)
+                equal(set(found), set(pids))
+            text = run(folder, "wait", status=3).stdout
+            assert "no operation waits" not in text, text
+            for pid, wait in found.items():
+                equal(wait["process"], "T")
+                equal(wait["sentence"],
+                      f"process {pid} ({wait['command']}), which has ranks in user space, does not "
+                      f"reply: it is stopped (T): kill -CONT {pid} continues it.")
+                assert wait["sentence"] + "\n" in text, text
+            equal(shown(folder, "wait", "--last"), [], "--last is about operations")
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+        stop(ranks.pids[2])
+        equal(list(mute(folder, pids)), [ranks.pids[2]], "beside the rank that is late")
+        group, = [group for group in groups if group["pid"] == ranks.pids[0]]
+        told = shown(folder, "wait", "group", str(group["handle"]), status=3)
+        equal([wait["reason"] for wait in told], ["here"], "a group has been named")
+        os.kill(ranks.pids[2], signal.SIGKILL)
+        deadline = time.monotonic() + SECONDS
+        while mute(folder, pids):
+            assert time.monotonic() < deadline, "it has ended"
+
+
+def test_process_that_is_delayed_is_named_with_its_own_number(folder):
+    """In another PID namespace it has another one, which its socket has."""
+    (folder / "collsock").mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as delayed:
+        delayed.bind(str(folder / "collsock/1"))
+        delayed.listen()
+        found = mute(folder, [1, os.getpid()])
+        equal(list(found), [os.getpid()])
+        assert "does not reply: it sleeps (S)." in found[os.getpid()]["sentence"], found
 
 
 def test_who_was_last_is_one_list_of_all_processes(folder):
@@ -225,7 +285,7 @@ def test_socket_of_a_killed_process_is_removed(folder):
 
 def test_process_that_is_stopped_delays_nobody_for_long(folder):
     with Ranks(folder) as ranks:
-        os.kill(ranks.pids[2], signal.SIGSTOP)
+        stop(ranks.pids[2])
         equal(set(ranks.shown_pids()), {0, 1})
         for process in sockets(folder):
             os.kill(process, signal.SIGCONT)

@@ -13,7 +13,7 @@
 #define EXIT_DONE	0
 #define EXIT_ERROR	1
 #define EXIT_PROBLEMS	2	/* doctor has found problems */
-#define EXIT_WAITS	3	/* wait: some operation waits */
+#define EXIT_WAITS	3	/* wait: some operation waits, or a process does not reply */
 
 /**
  * struct options - options of the command line

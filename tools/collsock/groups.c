@@ -84,6 +84,11 @@ struct replies groups_named(struct netlink *n, char **words)
 	return groups_matching(n, &selection);
 }
 
+bool groups_are_all(char **words)
+{
+	return !groups_parse(words).key;
+}
+
 uint32_t groups_handle(const struct reply *group)
 {
 	return reply_number(group, COLLSOCK_A_GROUP_HANDLE, 0);

@@ -29,6 +29,9 @@ struct replies groups_select(struct netlink *n, char **words);
 /* The same, but the words must name a group. */
 struct replies groups_named(struct netlink *n, char **words);
 
+/* Do these words of groups_select() stand for all groups? */
+bool groups_are_all(char **words);
+
 /* The handle of a group */
 uint32_t groups_handle(const struct reply *group);
 

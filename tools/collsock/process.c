@@ -56,7 +56,7 @@ void process_describe(struct json_object *rank)
 	process_put(rank, &process);
 }
 
-const char *process_state(char letter)
+static const char *process_state(char letter)
 {
 	switch (letter) {
 	case 'R':
@@ -74,4 +74,11 @@ const char *process_state(char letter)
 	default:
 		return "is in an unknown state";
 	}
+}
+
+void process_write_state(FILE *file, const struct process *process)
+{
+	fputs(process_state(process->state), file);
+	if (process->state == 'T')
+		fprintf(file, ": kill -CONT %ju continues it", (uintmax_t)process->pid);
 }

@@ -4,6 +4,7 @@
 #define PROCESS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include <json-c/json.h>
 
@@ -30,7 +31,7 @@ void process_put(struct json_object *object, const struct process *process);
 /* Both, for a rank in a reply of the kernel, which has "pid" */
 void process_describe(struct json_object *rank);
 
-/* Describe a state, given by its letter. */
-const char *process_state(char letter);
+/* Write its state, and what continues it: "is stopped (T): kill -CONT 7 continues it". */
+void process_write_state(FILE *file, const struct process *process);
 
 #endif

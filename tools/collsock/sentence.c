@@ -50,10 +50,8 @@ static void sentence_process(FILE *file, const struct report *r, const struct pr
 		fprintf(file, "process %ju is not visible here", pid);
 		return;
 	}
-	fprintf(file, "process %ju (%s) %s", pid, process->command,
-		process_state(process->state));
-	if (process->state == 'T')
-		fprintf(file, ": kill -CONT %ju continues it", pid);
+	fprintf(file, "process %ju (%s) ", pid, process->command);
+	process_write_state(file, process);
 }
 
 static void sentence_rank(FILE *file, const struct report *r, const struct report_rank *rank)

@@ -10,6 +10,7 @@
 #include "groups.h"
 #include "last.h"
 #include "look.h"
+#include "mute.h"
 #include "report.h"
 #include "sentence.h"
 #include "text.h"
@@ -80,28 +81,30 @@ static struct json_object *wait_json(const struct report *report)
 	return object;
 }
 
-static void wait_print_json(const struct report *reports, size_t count)
+static void wait_print_json(const struct report *reports, size_t count, const struct mute *mute)
 {
 	struct json_object *all = json_object_new_array();
 	size_t i;
 
 	for (i = 0; i < count; i++)
 		json_object_array_add(all, wait_json(&reports[i]));
+	mute_put(all, mute);
 	text_print(all);
 }
 
-static void wait_print(const struct report *reports, size_t count)
+static void wait_print(const struct report *reports, size_t count, const struct mute *mute)
 {
 	char *words;
 	size_t i;
 
-	if (!count)
+	if (!count && !mute->count)
 		puts("no operation waits");
 	for (i = 0; i < count; i++) {
 		words = sentence_of(&reports[i]);
 		puts(words);
 		free(words);
 	}
+	mute_print(mute);
 }
 
 static void wait_pause(double seconds)
@@ -112,23 +115,30 @@ static void wait_pause(double seconds)
 	nanosleep(&rest, NULL);
 }
 
-/* Check once, and print. Return: whether any operation waits. */
+/* Check once, and print. Return: whether anything was found. */
 static bool wait_once(struct netlink *n, char **words)
 {
 	struct replies groups = groups_select(n, words);
+	struct mute mute = { };
 	struct report *reports;
 	size_t count;
+	bool found;
 
 	reports = look_at(n, &groups, &count);
+	/* The groups of a process that does not reply are not known. */
+	if (groups_are_all(words))
+		mute_find(&mute, reports, count);
 	if (options.json)
-		wait_print_json(reports, count);
+		wait_print_json(reports, count, &mute);
 	else
-		wait_print(reports, count);
+		wait_print(reports, count, &mute);
 	if (fflush(stdout) || ferror(stdout))
 		err(EXIT_ERROR, "standard output");
+	found = count || mute.count;
 	look_free(reports, count);
+	mute_free(&mute);
 	replies_free(&groups);
-	return count;
+	return found;
 }
 
 static int wait_now(struct netlink *n, char **words)
