@@ -10,14 +10,23 @@ import tempfile
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SECONDS = 60
 BASH_COMPLETION = "/usr/share/bash-completion/bash_completion"
-# Completes the last word. @ip stands in for ip(8) with two namespaces, and collsock says what it was
-# asked.
+# Completes the last word. @ip stands in for ip(8) with two namespaces or devices, and some with
+# hostile names; collsock says what it was asked.
 COMPLETE = """
 [[ -r $1 ]] && . "$1"
 . "$2"
 shift 2
 compopt() { :; }
-ip() { printf 'red (id: 0)\\nblue\\n'; }
+hostile='$(echo${IFS}>made) `echo>made` $(echo>&2)'
+ip() {
+	local name number=1
+	for name in red blue $hostile; do
+		case $* in
+		*link*) echo "$((number++)): $name@if7: <BROADCAST,UP> mtu 1500" ;;
+		*) echo "$name (id: 0)" ;;
+		esac
+	done
+}
 collsock() { echo "$*" >>asked; echo '{"handle":17,"name":"window"}'; }
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9
 COMPREPLY=()
@@ -40,6 +49,7 @@ def completed(*words, library=BASH_COMPLETION):
                               text=True, capture_output=True, cwd=folder, timeout=SECONDS,
                               env={"PATH": os.environ["PATH"]})
         assert not done.returncode and not done.stderr, done
+        assert not pathlib.Path(folder, "made").exists(), "a name was executed"
         asked = pathlib.Path(folder, "asked")
         return set(done.stdout.split()), asked.read_text() if asked.exists() else ""
 
@@ -68,6 +78,12 @@ def test_options_of_run_are_completed_before_the_program_only():
     assert found <= {""}, found
     found, _ = completed("collsock", "run", "--local", "2", "--", "unknown-program", "--lo")
     assert "--local" not in found, found
+
+
+def test_names_of_devices_and_namespaces_are_offered_and_never_executed():
+    for words in ("device",), ("-n", "red", "device"), ("-n",), ("--netns", "="):
+        found, _ = completed("collsock", *words, "")
+        assert found == {"red", "blue"}, f"{words}: {found}"
 
 
 def test_values_of_options_in_one_word_are_completed():

@@ -62,8 +62,19 @@ _collsock_program() {
 	fi
 }
 
+# Of the names that others have given, those that need no quotes: compgen -W executes what it finds
+# in words, and a device may be called $(reboot).
+_collsock_plain() {
+	grep -xE '[A-Za-z0-9_][A-Za-z0-9_.-]*'
+}
+
 _collsock_namespaces() {
-	ip netns list 2>/dev/null | cut -d' ' -f1
+	ip netns list 2>/dev/null | cut -d' ' -f1 | _collsock_plain
+}
+
+_collsock_devices() {
+	ip "${netns[@]}" -o link 2>/dev/null | cut -d: -f2 | cut -d@ -f1 | tr -d ' ' |
+		_collsock_plain
 }
 
 _collsock_options() {
@@ -144,7 +155,7 @@ _collsock() {
 			if ((words_behind)); then
 				choices="allow deny"
 			else
-				choices=$(ip "${netns[@]}" -o link 2>/dev/null | cut -d: -f2 | cut -d@ -f1)
+				choices=$(_collsock_devices)
 			fi
 			;;
 		doctor) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
