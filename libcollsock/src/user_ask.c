@@ -89,13 +89,19 @@ static bool ask_is_stopped(pid_t pid)
 	return state == 'T' || state == 't';
 }
 
-/* The pid of the other end, if it has one in this namespace */
-static pid_t ask_peer(int client)
+/*
+ * Is the other end of this user? A file system in user space may claim any owner of its folders.
+ * @pid: out: its pid, or 0 if it has none in this namespace
+ */
+static bool ask_is_own(int client, pid_t *pid)
 {
 	socklen_t bytes = sizeof(struct ucred);
 	struct ucred who = { };
 
-	return getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &bytes) ? 0 : who.pid;
+	if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &bytes) || who.uid != geteuid())
+		return false;
+	*pid = who.pid;
+	return true;
 }
 
 static int ask_try(int client, int directory, const char *name)
@@ -142,24 +148,25 @@ static void ask_report(const struct user_ask *ask, pid_t pid, int client, const 
 static bool ask_process(const struct user_ask *ask, int directory, const char *name)
 {
 	int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
-	bool reports = ask->take || ask->mute;
+	bool there, accepts;
+	pid_t pid = 0;
 
 	if (client < 0)
 		return false;
 	error = ask_connect(client, directory, name);
-	if (!error && reports)
-		ask_report(ask, ask_peer(client), client, name);
-	else if (error == EAGAIN && reports)
-		ask_report(ask, atoi(name), -1, name);
+	accepts = !error && ask_is_own(client, &pid);
+	there = accepts || error == EAGAIN;
+	if (there && (ask->take || ask->mute))
+		ask_report(ask, accepts ? pid : atoi(name), accepts ? client : -1, name);
 	close(client);
-	return !error || error == EAGAIN;
+	return there;
 }
 
 /* ---- all processes ---- */
 
 static bool ask_wants(const struct user_ask *ask, const char *name)
 {
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (!isdigit(*name) || strspn(name, "0123456789") != strlen(name))
 		return false;

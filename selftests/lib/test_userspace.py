@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """The command shows ranks in user space, without privilege or module; TAP."""
+import contextlib
 import fcntl
 import json
 import os
@@ -353,6 +354,50 @@ def test_folder_that_ranks_would_make_is_no_reason_for_a_warning(folder):
                           extra_groups=[], text=True, check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env=USUAL | {"XDG_RUNTIME_DIR": str(folder / "roots")})
     assert "cannot be seen" not in done.stdout and "ports" in done.stdout, done.stdout
+
+
+def replies_for_ever(fake, report):
+    while True:
+        client, _ = fake.accept()
+        file = os.memfd_create("report", os.MFD_ALLOW_SEALING)
+        os.write(file, report)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, 15)
+        with contextlib.suppress(BrokenPipeError):  # it only counts who is there
+            socket.send_fds(client, [b"\0"], [file])
+        os.close(file)
+        client.close()
+
+
+def test_reply_of_another_users_process_is_ignored(folder):
+    """A file system in user space may claim any owner of its folders."""
+    if os.geteuid():
+        return
+    (folder / "collsock").mkdir(mode=0o700)
+    group = struct.pack("=I12xBBHHHIHHQ", 40, 4, 1, 0, 8, 1, 1 << 31, 12, 2, 7)
+    for user, wanted in (0, [7]), (NOBODY, []):
+        path = folder / "collsock/1"
+        path.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX) as fake:
+            fake.bind(str(path))
+            ready, told = os.pipe()
+            child = os.fork()
+            if not child:
+                try:
+                    os.setuid(user)
+                    fake.listen()
+                    os.close(told)
+                    replies_for_ever(fake, group)
+                finally:
+                    os._exit(1)
+            os.close(told)
+            try:
+                os.read(ready, 1)
+                found = json.loads(run(folder, "-j", "group", status=None).stdout or "[]")
+                equal([one["id"] for one in found if "id" in one], wanted, user)
+            finally:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                os.close(ready)
 
 
 def test_answer_that_is_none_is_ignored(folder):
