@@ -10,7 +10,7 @@
 
 static struct json_object *decode_string(const struct nlattr *attribute)
 {
-	char *text = nla_strdup(attribute);
+	char *text = strndup(nla_data(attribute), nla_len(attribute));
 	struct json_object *json = text_json(text ? text : "");
 
 	free(text);
