@@ -178,7 +178,7 @@ static int join_make_group(struct user_member *m, const struct user_request *r)
 static int join_make_buffers(struct user_member *m, const struct user_request *r)
 {
 	size_t most = sizeof(struct collsock_completion) + POST_ROOM + r->join.max_result_bytes;
-	int err = user_pipe_reserve(&m->pipe, most);
+	int err = user_pipe_reserve(&m->pipe, most, r->join.max_result_bytes);
 
 	if (!err)
 		err = user_slots_init(&m->slots, r->join.window, m->group.payload.room);

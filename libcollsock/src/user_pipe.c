@@ -63,10 +63,11 @@ static int pipe_reserve(int fd, int bytes)
 	return room >= bytes ? 0 : -EMSGSIZE;
 }
 
-int user_pipe_reserve(struct user_pipe *p, size_t bytes)
+int user_pipe_reserve(struct user_pipe *p, size_t bytes, size_t most)
 {
 	int err = pipe_reserve(p->inner, bytes + OVERHEAD_BYTES);
 
+	p->most = most;
 	return err ? err : pipe_reserve(p->outer, bytes + OVERHEAD_BYTES);
 }
 
@@ -127,44 +128,43 @@ static ssize_t pipe_peek(struct user_pipe *p)
 }
 
 /*
- * Draw a message of @bytes out. Returns NULL if there is no memory, or if another thread of the
- * program has received it since it was seen.
+ * Draw the next message out, and insert it behind @last. Any length may come, as another thread of
+ * the program may have received the one that was seen. -EAGAIN if there is none, -ENOMEM
  */
-static struct pipe_message *pipe_draw(struct user_pipe *p, ssize_t bytes)
+static int pipe_draw(struct user_pipe *p, struct list_head *last)
 {
-	struct pipe_message *m = malloc(sizeof(*m) + bytes);
+	struct pipe_message *m = malloc(sizeof(*m) + p->most), *shrunk;
 	struct iovec parts[2];
-	const struct msghdr head = { .msg_iov = parts, .msg_iovlen = 2 };
-	struct msghdr message = head;
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
 
 	if (!m)
-		return NULL;
+		return -ENOMEM;
 	parts[0] = (struct iovec){ &m->completion, sizeof(m->completion) };
-	parts[1] = (struct iovec){ m->result, bytes };
-	if (recvmsg(p->outer, &message, MSG_DONTWAIT) >= (ssize_t)sizeof(m->completion))
-		return m;
-	free(m);
-	return NULL;
+	parts[1] = (struct iovec){ m->result, p->most };
+	if (recvmsg(p->outer, &message, MSG_DONTWAIT) < (ssize_t)sizeof(m->completion)) {
+		free(m);
+		return -EAGAIN;
+	}
+	shrunk = realloc(m, sizeof(*m) + m->completion.bytes);
+	list_add(shrunk ? &shrunk->link : &m->link, last);
+	return 0;
 }
 
-/* Draw all messages out; they are older than those drawn before. -ENOMEM: perhaps not all were */
-static int pipe_draw_all(struct user_pipe *p)
+/* Draw all messages out, behind @last. -ENOMEM: perhaps not all were */
+static int pipe_draw_all(struct user_pipe *p, struct list_head *last)
 {
-	struct list_head *last = &p->drawn;
-	struct pipe_message *m;
-	ssize_t bytes;
+	int err = 0;
 
-	while ((bytes = pipe_peek(p)) > 0) {
-		m = pipe_draw(p, bytes);
-		if (!m && pipe_peek(p) == bytes)
-			return -ENOMEM;
-		if (!m)
-			continue;
-		list_add(&m->link, last);
-		last = &m->link;
+	while (!err && pipe_peek(p) > 0) {
+		err = pipe_draw(p, last);
+		if (!err)
+			last = last->next;
+		else if (err == -EAGAIN)
+			err = 0;
 	}
-	p->pushed = false;
-	return 0;
+	if (!err)
+		p->pushed = false;
+	return err;
 }
 
 /* Put all drawn messages back into the pair. Returns 0, or why some could not be. */
@@ -235,8 +235,9 @@ static int pipe_pull(struct user_pipe *p, const u64 *cookie, const struct user_p
 {
 	int err = 0;
 
+	/* What is in the pair is older. */
 	if (p->pushed)
-		err = pipe_draw_all(p);
+		err = pipe_draw_all(p, &p->drawn);
 	if (!err)
 		err = pipe_deliver_drawn(p, cookie, room);
 	if (!list_empty(&p->drawn))
@@ -249,13 +250,37 @@ int user_pipe_find(struct user_pipe *p, u64 cookie, const struct user_pipe_room 
 	return pipe_pull(p, &cookie, room);
 }
 
-int user_pipe_pull(struct user_pipe *p, const struct user_pipe_room *room)
+/* Receive the next message where it belongs: none is too long. */
+static int pipe_receive(struct user_pipe *p, const struct user_pipe_room *room)
 {
 	struct iovec parts[] = {
 		{ room->completion, sizeof(*room->completion) },
 		{ room->result, room->result_bytes },
 	};
 	struct msghdr m = { .msg_iov = parts, .msg_iovlen = room->result_bytes ? 2 : 1 };
+
+	return recvmsg(p->outer, &m, MSG_DONTWAIT) > 0 ? 0 : -EAGAIN;
+}
+
+/*
+ * Receive the next message, which may be too long; none was drawn before. If it is, those behind
+ * it are drawn out, too, so that all are put back in their order.
+ */
+static int pipe_receive_any(struct user_pipe *p, const struct user_pipe_room *room)
+{
+	int err = pipe_draw(p, &p->drawn);
+
+	if (!err)
+		err = pipe_deliver_drawn(p, NULL, room);
+	if (err == -EMSGSIZE) {
+		pipe_draw_all(p, p->drawn.next);
+		pipe_put_back(p);
+	}
+	return err;
+}
+
+int user_pipe_pull(struct user_pipe *p, const struct user_pipe_room *room)
+{
 	ssize_t bytes;
 
 	if (!list_empty(&p->drawn))
@@ -267,5 +292,5 @@ int user_pipe_pull(struct user_pipe *p, const struct user_pipe_room *room)
 	}
 	if ((size_t)bytes > sizeof(*room->completion) + room->result_bytes)
 		return -EMSGSIZE;
-	return recvmsg(p->outer, &m, MSG_DONTWAIT) > 0 ? 0 : -EAGAIN;
+	return room->result_bytes < p->most ? pipe_receive_any(p, room) : pipe_receive(p, room);
 }

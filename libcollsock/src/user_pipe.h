@@ -4,8 +4,10 @@
  * the same bytes as a socket of the kernel, so that poll(), send() and recv() work on it. Messages
  * of the program are posted, and completions that no call waits for are sent to it.
  *
- * A completion that is in the pair belongs to the first thread that receives it. A call that looks
- * for the completion of one cookie draws all of them out, and puts the others back.
+ * A completion that is in the pair belongs to the first thread that receives it, be it by recv(),
+ * which the member's lock does not keep away: what was seen there may be gone, and another one be
+ * next. A call that looks for the completion of one cookie draws all of them out, and puts the
+ * others back.
  */
 #ifndef COLLSOCK_USER_PIPE_H
 #define COLLSOCK_USER_PIPE_H
@@ -16,6 +18,7 @@
  * struct user_pipe - the pair
  * @inner: the library's end
  * @outer: the program's end, which the library's handle owns
+ * @most: bytes of the longest result
  * @watched: events of the library's end that are watched, as of epoll
  * @pushed: there may be a completion in the pair
  * @ended: no other completion follows
@@ -25,6 +28,7 @@
 struct user_pipe {
 	int			inner;
 	int			outer;
+	size_t			most;
 	u32			watched;
 	bool			pushed;
 	bool			ended;
@@ -36,8 +40,11 @@ int user_pipe_open(struct user_pipe *pipe, bool nonblocking);
 /* All but the program's end */
 void user_pipe_close(struct user_pipe *pipe);
 
-/* Make room for messages of @bytes. -EMSGSIZE if the host does not allow so much */
-int user_pipe_reserve(struct user_pipe *pipe, size_t bytes);
+/*
+ * Make room for messages of @bytes, at most; completions have results of @most bytes, at most.
+ * -EMSGSIZE if the host does not allow so much
+ */
+int user_pipe_reserve(struct user_pipe *pipe, size_t bytes, size_t most);
 
 /*
  * Send a completion to the program; if it has shut down the receiving side of its end, keep it for
@@ -68,7 +75,7 @@ struct user_pipe_room {
 
 /*
  * Receive the oldest completion that is in the pair. -EAGAIN if there is none, -EMSGSIZE if there
- * is no room for the result: then it stays where it is
+ * is no room for the result: then it stays where it is; -ENOMEM
  */
 int user_pipe_pull(struct user_pipe *pipe, const struct user_pipe_room *room);
 

@@ -2,6 +2,7 @@
 /* How ranks in user space end: joins that fail, closing, shutting down, the end of the process */
 #include <arpa/inet.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/un.h>
 
@@ -227,6 +228,109 @@ TEST(posts_that_others_do_not_join_in_time_are_given_up)
 {
 	EXPECT_EQ(0, atexit(tell_the_end));
 	EXPECT_ALL_WELL(NULL, RANKS, end_before_others_post);
+}
+
+/* ---- a descriptor that another thread reads ---- */
+
+#define LONG_COUNT	512	/* elements of a message that is longer than the others */
+
+static int robbed = -1;	/* a descriptor of which another thread receives the next message first */
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	struct collsock_completion c;
+
+	if (fd == robbed) {
+		robbed = -1;
+		__real_recv(fd, &c, sizeof(c), MSG_DONTWAIT);
+	}
+	return __real_recvmsg(fd, m, flags);
+}
+
+/* Short, long, short: with cookies 1, 2 and 3. All are in the descriptor then. */
+static bool fill_descriptor(struct rank *r, struct collsock *s)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	__u64 values[LONG_COUNT];
+	int i, bytes = 0;
+
+	for (i = 0; i < LONG_COUNT; i++)
+		values[i] = 7 * i;
+	if (collsock_post_barrier(s, 1) ||
+	    collsock_post_allreduce(s, values, LONG_COUNT, COLLSOCK_UINT64, COLLSOCK_SUM, 2) ||
+	    collsock_post_barrier(s, 3))
+		return wrong(r, "posts");
+	while (bytes != 3 * sizeof(struct collsock_completion) + sizeof(values)) {
+		nanosleep(&pause, NULL);
+		if (ioctl(collsock_fd(s), FIONREAD, &bytes))
+			return wrong(r, "FIONREAD: %s", strerror(errno));
+	}
+	return true;
+}
+
+static bool is_long(struct rank *r, int err, const struct collsock_completion *c,
+		    const __u64 *values)
+{
+	int i;
+
+	if (err || c->error || c->cookie != 2 || c->bytes != LONG_COUNT * sizeof(*values))
+		return wrong(r, "the long one: %d, error %u, cookie %llu, %u bytes", err, c->error,
+			     c->cookie, c->bytes);
+	for (i = 0; i < LONG_COUNT; i++)
+		if (values[i] != 7 * i)
+			return wrong(r, "element %d is %llu", i, values[i]);
+	return true;
+}
+
+static bool is_last(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .cookie = 0 };
+	int err = collsock_complete(s, &c, NULL, 0);
+
+	return (!err && c.cookie == 3) || wrong(r, "the last: %d, cookie %llu", err, c.cookie);
+}
+
+static bool wait_beside_a_reader(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .cookie = 0 };
+	__u64 values[LONG_COUNT];
+	int err;
+
+	if (!fill_descriptor(r, s))
+		return false;
+	robbed = collsock_fd(s);
+	err = collsock_wait(s, 2, &c, values, sizeof(values));
+	return is_long(r, err, &c, values) && is_last(r, s);
+}
+
+TEST(a_wait_is_not_misled_by_a_thread_that_reads_the_descriptor)
+{
+	const struct collsock_options options = { .max_bytes = LONG_COUNT * sizeof(__u64) };
+
+	EXPECT_ALL_WELL(&options, 1, wait_beside_a_reader);
+}
+
+static bool complete_beside_a_reader(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .cookie = 0 };
+	__u64 values[LONG_COUNT];
+	int err;
+
+	if (!fill_descriptor(r, s))
+		return false;
+	robbed = collsock_fd(s);
+	err = collsock_complete(s, &c, values, sizeof(*values));
+	if (err != -EMSGSIZE)
+		return wrong(r, "too little room: %d, %u bytes", err, c.bytes);
+	err = collsock_complete(s, &c, values, sizeof(values));
+	return is_long(r, err, &c, values) && is_last(r, s);
+}
+
+TEST(no_completion_is_lost_to_a_thread_that_reads_the_descriptor)
+{
+	const struct collsock_options options = { .max_bytes = LONG_COUNT * sizeof(__u64) };
+
+	EXPECT_ALL_WELL(&options, 1, complete_beside_a_reader);
 }
 
 /* ---- a descriptor that receives nothing any more ---- */

@@ -30,7 +30,7 @@
 #define ROUND_BYTES	4096
 #define MOST_SECONDS	120	/* that a rank takes */
 
-/* To which the linker redirects what ranks call: in test_user and test_user_packets */
+/* To which the linker redirects what ranks call: test_user, _ends and _packets */
 struct mmsghdr;
 ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
 ssize_t __real_recvmsg(int fd, struct msghdr *m, int flags);
