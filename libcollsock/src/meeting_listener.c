@@ -10,7 +10,7 @@
 
 #define PENDING_MS	5000	/* for a hello and a proof */
 #define UNDISTURBED_MS	50	/* before a connection may have to make room, unless there are */
-#define MANY		(MEETING_PENDING / 4)	/* of its origin */
+#define MANY		(MEETING_PENDING / 4)	/* of its address */
 #define ACCEPTS		16	/* before those that are pending are served again */
 #define AGAIN_MS	100	/* until a file may be free */
 
@@ -59,37 +59,64 @@ static struct meeting_pending *listener_find_slot(struct meeting_listener *liste
 	return NULL;
 }
 
-static unsigned int listener_count_origin(const struct meeting_listener *listener,
-					  const struct meeting_pending *pending)
-{
-	unsigned int i, count = 0;
+/**
+ * struct listener_crowd - how many connections have what one of them has
+ * @origin: its origin
+ * @address: its address
+ */
+struct listener_crowd {
+	unsigned int	origin;
+	unsigned int	address;
+};
 
-	for (i = 0; i < MEETING_PENDING; i++)
-		count += listener->pending[i].fd >= 0 &&
-			 !memcmp(listener->pending[i].origin, pending->origin,
-				 sizeof(pending->origin));
-	return count;
+static struct listener_crowd listener_count(const struct meeting_listener *listener,
+					    const struct meeting_pending *pending)
+{
+	struct listener_crowd crowd = { };
+	unsigned int i;
+
+	for (i = 0; i < MEETING_PENDING; i++) {
+		const struct meeting_pending *other = &listener->pending[i];
+
+		if (other->fd < 0)
+			continue;
+		crowd.origin += !memcmp(other->origin, pending->origin, sizeof(other->origin));
+		crowd.address += !memcmp(other->address, pending->address,
+					 sizeof(other->address));
+	}
+	return crowd;
+}
+
+/* More than 0 if @one is to make room before @other, less than 0 if after it */
+static int crowd_compare(const struct listener_crowd *one, const struct listener_crowd *other)
+{
+	if (one->origin != other->origin)
+		return one->origin > other->origin ? 1 : -1;
+	return (int)one->address - (int)other->address;
 }
 
 /*
- * Find the oldest connection of the origin that has most connections; all slots are taken.
- * @since_ms: out: from when on it may have to make room
+ * Find the oldest connection of the address that has most connections in the origin that has most;
+ * all slots are taken. @since_ms: out: from when on it may have to make room
  */
 static struct meeting_pending *listener_find_longest(struct meeting_listener *listener,
 						     __u64 *since_ms)
 {
 	struct meeting_pending *pending, *found = NULL;
-	unsigned int i, count, most = 0;
+	struct listener_crowd crowd, most = { };
+	unsigned int i;
+	int order;
 
 	for (i = 0; i < MEETING_PENDING; i++) {
 		pending = &listener->pending[i];
-		count = listener_count_origin(listener, pending);
-		if (count < most || (count == most && pending->since_ms >= found->since_ms))
+		crowd = listener_count(listener, pending);
+		order = crowd_compare(&crowd, &most);
+		if (order < 0 || (!order && pending->since_ms >= found->since_ms))
 			continue;
 		found = pending;
-		most = count;
+		most = crowd;
 	}
-	*since_ms = most < MANY ? found->since_ms + UNDISTURBED_MS : 0;
+	*since_ms = most.address < MANY ? found->since_ms + UNDISTURBED_MS : 0;
 	return found;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The server's listening socket, and its pending connections: as many as there are slots. When all
- * are taken, a connection of the origin with most of them makes room, so that a stranger displaces
- * only itself. This takes a while, as ranks of one host may connect together, but happens at once
- * if that origin has a quarter of the slots, so that others need not wait for one that connects
- * very often.
+ * are taken, a connection of the origin with most of them makes room, and there of the address with
+ * most: so a stranger with one address displaces only itself, one with all addresses of a network
+ * of IPv6 only that network. This takes a while, as ranks of a host or a network may connect
+ * together, but happens at once if that address has a quarter of the slots, so that others need not
+ * wait for one that connects very often.
  */
 #ifndef COLLSOCK_MEETING_LISTENER_H
 #define COLLSOCK_MEETING_LISTENER_H

@@ -16,13 +16,16 @@ static void pending_set_origin(struct meeting_pending *pending, const struct soc
 {
 	const struct sockaddr_in6 *in6 = (const void *)from;
 	const struct sockaddr_in *in = (const void *)from;
+	size_t bytes = sizeof(pending->origin);
 
-	if (from->ss_family == AF_INET)
-		memcpy(pending->origin, &in->sin_addr, sizeof(in->sin_addr));
-	else if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr))
-		memcpy(pending->origin, &in6->sin6_addr, sizeof(in6->sin6_addr));
-	else
-		memcpy(pending->origin, &in6->sin6_addr, NETWORK_BYTES);
+	if (from->ss_family == AF_INET) {
+		memcpy(pending->address, &in->sin_addr, sizeof(in->sin_addr));
+	} else {
+		memcpy(pending->address, &in6->sin6_addr, sizeof(in6->sin6_addr));
+		if (!IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr))
+			bytes = NETWORK_BYTES;
+	}
+	memcpy(pending->origin, pending->address, bytes);
 }
 
 void meeting_pending_begin(struct meeting_pending *pending, int fd,

@@ -27,6 +27,7 @@ enum meeting_stage {
  * @stage: see there
  * @since_ms: when it was accepted
  * @origin: an IPv4 address, or an IPv6 network, as one host may have all of its addresses
+ * @address: the address
  * @peer: its address and port, as errors name it
  * @transcript: hello and answer
  * @keys: derived from it
@@ -38,6 +39,7 @@ struct meeting_pending {
 	enum meeting_stage		stage;
 	__u64				since_ms;
 	__u8				origin[16];
+	__u8				address[16];
 	char				peer[MEETING_PEER];
 	struct meeting_transcript	transcript;
 	struct meeting_keys		keys;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What depends on the time of a meeting. The clock stands still unless the test moves it. */
 #include <stdatomic.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
 #include "meeting_fixture.h"
@@ -185,6 +186,72 @@ TEST_F(listener, ranks_of_many_hosts_do_not_displace_each_other_at_once)
 	*clock_ms += 50;
 	serve(self);
 	EXPECT_EQ(1, count_from(&self->listener, 2 + hosts));
+}
+
+/* ---- connections of one network of IPv6 ---- */
+
+static void set_address(struct sockaddr_in6 *in6, unsigned int host)
+{
+	memset(in6, 0, sizeof(*in6));
+	in6->sin6_family = AF_INET6;
+	in6->sin6_addr.s6_addr32[0] = htonl(0xfd000000);
+	in6->sin6_addr.s6_addr32[3] = htonl(host);
+}
+
+/* Put a connection of fd00::@host, which sends nothing, into a slot. */
+static void put(FIXTURE_DATA(listener) * self, unsigned int slot, unsigned int host)
+{
+	struct sockaddr_storage from = { };
+
+	set_address((struct sockaddr_in6 *)&from, host);
+	meeting_pending_begin(&self->listener.pending[slot], eventfd(0, EFD_CLOEXEC), &from);
+}
+
+static unsigned int count_in6(const struct meeting_listener *listener, unsigned int host)
+{
+	unsigned int i, count = 0;
+	char name[MEETING_PEER];
+	struct sockaddr_storage from = { };
+
+	set_address((struct sockaddr_in6 *)&from, host);
+	meeting_rendezvous_name(&from, name, sizeof(name));
+	for (i = 0; i < MEETING_PENDING; i++)
+		count += listener->pending[i].fd >= 0 && !strcmp(listener->pending[i].peer, name);
+	return count;
+}
+
+TEST_F(listener, a_stranger_of_the_network_displaces_itself)
+{
+	unsigned int i;
+
+	put(self, 0, 2);
+	*clock_ms += 1;
+	for (i = 1; i < MEETING_PENDING; i++)
+		put(self, i, 1);
+	for (i = 2; i < 6; i++) {
+		ASSERT_LE(0, connect_from(self, i));
+		serve(self);
+		EXPECT_EQ(1, count_from(&self->listener, i));
+		EXPECT_EQ(1, count_in6(&self->listener, 2));
+	}
+	EXPECT_EQ(MEETING_PENDING - 5, count_in6(&self->listener, 1));
+}
+
+TEST_F(listener, ranks_of_one_network_do_not_displace_each_other_at_once)
+{
+	unsigned int i;
+
+	for (i = 0; i < MEETING_PENDING; i++) {
+		put(self, i, i + 1);
+		*clock_ms += i == 0;
+	}
+	ASSERT_LE(0, connect_from(self, 2));
+	serve(self);
+	EXPECT_EQ(0, count_from(&self->listener, 2));
+	*clock_ms += 49;
+	serve(self);
+	EXPECT_EQ(1, count_from(&self->listener, 2));
+	EXPECT_EQ(0, count_in6(&self->listener, 1));
 }
 
 TEST_HARNESS_MAIN
