@@ -11,11 +11,14 @@
 #include "collsock.h"
 #include "launch_environment.h"
 #include "launch_wait.h"
+#include "meeting_clock.h"
 #include "meeting_self.h"
 #include "pmix.h"
 #include "pmix_library.h"
 
 #define NAME_BYTES 64
+/* Ranks put before they fence, so only a launcher that is delayed has no value yet. */
+#define MOST_GET_SECONDS 10
 /*
  * If a rank runs one process after another, fences of the later ones may complete without one of
  * them. libpmix 4 takes the end of an earlier process's connection for that of a later one's. It
@@ -91,19 +94,42 @@ static int pmix_take(struct pmix_value *value, __u16 type, void *data, size_t by
 	return err;
 }
 
+/* Without a limit, some versions wait indefinitely for what a rank never puts. */
+static struct pmix_info pmix_limit(const struct pmix *pmix)
+{
+	__u32 seconds = meeting_clock_left(pmix->wait.end_ms) / 1000;
+
+	if (seconds > MOST_GET_SECONDS)
+		seconds = MOST_GET_SECONDS;
+	return (struct pmix_info){
+		.key = PMIX_TIMEOUT,
+		.value = { .type = PMIX_TYPE_U32, .number = seconds ? seconds : 1 },
+	};
+}
+
+static int pmix_lacks(struct pmix *pmix, __u32 rank, int status)
+{
+	if (status == PMIX_TIMED_OUT)
+		return pmix_fail(pmix, -ETIMEDOUT,
+				 "rank %u has taken part in a fence, but has not asked to join; start the same program on all",
+				 rank);
+	return pmix_fail(pmix, -EREMOTEIO, "what rank %u gives is not there: %s%s", rank,
+			 pmix->library->error(status),
+			 status == PMIX_NOT_FOUND ? "; " ENDED : "");
+}
+
 static int pmix_get(struct pmix *pmix, __u32 rank, const char *key, __u16 type, void *data,
 		    size_t bytes)
 {
+	const struct pmix_info limit = pmix_limit(pmix);
 	struct pmix_process of = pmix->own;
 	struct pmix_value *value = NULL;
 	int status;
 
 	of.rank = rank;
-	status = pmix->library->get(&of, key, NULL, 0, &value);
+	status = pmix->library->get(&of, key, &limit, 1, &value);
 	if (status || !value)
-		return pmix_fail(pmix, -EREMOTEIO, "what rank %u gives is not there: %s%s", rank,
-				 pmix->library->error(status),
-				 status == PMIX_NOT_FOUND ? "; " ENDED : "");
+		return pmix_lacks(pmix, rank, status);
 	if (pmix_take(value, type, data, bytes))
 		return pmix_fail(pmix, -EBADMSG,
 				 "rank %u gives something else; start the same program on all",
@@ -235,16 +261,17 @@ int pmix_open(struct pmix **made, __u32 timeout_ms, __u32 exchange_ms, char *tex
 		return -ENOMEM;
 	}
 	pmix->library = pmix_library_load();
+	pmix->wait = (struct launch_wait){
+		.first_ms = timeout_ms, .later_ms = exchange_ms, .by = "PMIx",
+		.end_ms = meeting_clock_ms() + timeout_ms,
+	};
 	err = pmix_init(pmix);
 	if (err) {
 		snprintf(text, bytes, "%s", pmix->text);
 		free(pmix);
 		return err;
 	}
-	pmix->wait = (struct launch_wait){
-		.first_ms = timeout_ms, .later_ms = exchange_ms, .rank = pmix->own.rank,
-		.by = "PMIx"
-	};
+	pmix->wait.rank = pmix->own.rank;
 	*made = pmix;
 	return 0;
 }

@@ -42,8 +42,9 @@ __u32 pmix_ranks(const struct pmix *pmix);
 const char *pmix_job(const struct pmix *pmix);
 
 /*
- * A collsock_exchange. Return: 0; -ETIMEDOUT if not all ranks have called; -EREMOTEIO if PMIx
- * failed; -EBADMSG if a rank gave another block
+ * A collsock_exchange. Return: 0; -ETIMEDOUT if not all ranks have called, or one of them has
+ * taken part in another fence instead; -EREMOTEIO if PMIx failed; -EBADMSG if a rank gave another
+ * block
  */
 int pmix_exchange(void *pmix, const void *mine, void *all, size_t bytes);
 

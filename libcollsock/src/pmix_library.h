@@ -19,10 +19,12 @@
 #define PMIX_TYPE_BOOL		1
 #define PMIX_TYPE_U32		14
 #define PMIX_TYPE_BYTES		27
-#define PMIX_NOT_FOUND		(-46)		/* statuses */
+#define PMIX_TIMED_OUT		(-24)		/* statuses */
+#define PMIX_NOT_FOUND		(-46)
 #define PMIX_PARTLY_DONE	(-52)
 #define PMIX_DONE_AT_ONCE	(-157)		/* nothing is called when it is done */
 #define PMIX_NUMBER_OF_RANKS	"pmix.job.size"
+#define PMIX_TIMEOUT		"pmix.timeout"	/* seconds */
 #define PMIX_WITH_VALUES	"pmix.collect"	/* a fence gives each process all values */
 
 struct pmix_process {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * launched [--times N] [--absent RANK] [--leave SECONDS] [--load LIBRARY]: a rank that some
- * launcher has started. It exchanges blocks with the others, as joining does, N times from the
- * beginning, and prints what it has found out. RANK stays away until the launcher ends it; rank 0
+ * launched [--times N] [--absent RANK] [--fence RANK] [--leave SECONDS] [--load LIBRARY]: a rank
+ * that some launcher has started. It exchanges blocks with the others, as joining does, N times
+ * from the beginning, and prints what it has found out. An absent RANK stays away until the
+ * launcher ends it; one with a fence takes part in one of PMIx before, and gives nothing. Rank 0
  * leaves that many seconds after it could. The library is loaded before.
  */
 #include <dlfcn.h>
@@ -15,6 +16,7 @@
 #include "launch_exchange.h"
 #include "launch_find.h"
 #include "meeting_self.h"
+#include "pmix_library.h"
 
 #define MOST_RANKS 64
 #define RECORD_BYTES 512
@@ -54,7 +56,40 @@ static void exchange(struct launch_exchange *x, const struct launch *l, unsigned
 	}
 }
 
-static void join(long absent, unsigned int leave, unsigned int time)
+static void stay_away(void)
+{
+	while (1)
+		pause();
+}
+
+/* Ranks that wait for a fence of all ranks wait for this one, too. */
+static void take_part_in_fence(void)
+{
+	struct pmix_info with_values = {
+		.key = PMIX_WITH_VALUES, .value = { .type = PMIX_TYPE_BOOL, .flag = true },
+	};
+	void *library = dlopen(PMIX_LIBRARY, RTLD_NOW);
+	int (*fence)(const struct pmix_process *of, size_t processes, const struct pmix_info *info,
+		     size_t infos);
+
+	fence = library ? dlsym(library, "PMIx_Fence") : NULL;
+	if (!fence || fence(NULL, 0, &with_values, 1))
+		fail(-ELIBACC, "no fence");
+}
+
+/**
+ * struct options - what is not as usual
+ * @absent: this rank stays away; -1: none
+ * @fence: this one after a fence; -1: none
+ * @leave: seconds after which rank 0 leaves
+ */
+struct options {
+	long		absent;
+	long		fence;
+	unsigned int	leave;
+};
+
+static void join(const struct options *options, unsigned int time)
 {
 	static const char * const names[] = { "meeting", "PMIx", "PMI" };
 	struct launch_exchange x;
@@ -69,9 +104,10 @@ static void join(long absent, unsigned int leave, unsigned int time)
 		fail(err, text);
 	if (launch.ranks > MOST_RANKS)
 		fail(-E2BIG, "too many ranks");
-	if (launch.rank == absent)
-		while (1)
-			pause();
+	if (launch.rank == options->fence)
+		take_part_in_fence();
+	if (launch.rank == options->fence || launch.rank == options->absent)
+		stay_away();
 	for (i = 0; i < EXCHANGES; i++)
 		exchange(&x, &launch, time * EXCHANGES + i);
 	printf("rank %u of %u by %s, %s\n", launch.rank, launch.ranks, names[launch.by],
@@ -80,27 +116,29 @@ static void join(long absent, unsigned int leave, unsigned int time)
 		printf("begin of the key: %02x%02x%02x%02x\n", x.key[0], x.key[1], x.key[2],
 		       x.key[3]);
 	if (!launch.rank)
-		sleep(leave);
+		sleep(options->leave);
 	launch_exchange_close(&x);
 	fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned int times = 1, leave = 0, time;
-	long absent = -1;
+	struct options options = { .absent = -1, .fence = -1 };
+	unsigned int times = 1, time;
 	int i;
 
 	for (i = 1; i + 1 < argc; i += 2)
 		if (!strcmp(argv[i], "--times"))
 			times = atoi(argv[i + 1]);
 		else if (!strcmp(argv[i], "--absent"))
-			absent = atol(argv[i + 1]);
+			options.absent = atol(argv[i + 1]);
+		else if (!strcmp(argv[i], "--fence"))
+			options.fence = atol(argv[i + 1]);
 		else if (!strcmp(argv[i], "--leave"))
-			leave = atoi(argv[i + 1]);
+			options.leave = atoi(argv[i + 1]);
 		else if (!dlopen(argv[i + 1], RTLD_NOW))
 			fail(-ELIBACC, dlerror());
 	for (time = 0; time < times; time++)
-		join(absent, leave, time);
+		join(&options, time);
 	return 0;
 }

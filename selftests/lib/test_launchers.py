@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
@@ -101,6 +102,17 @@ def a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told(launcher):
     says("rank 0: waiting for ranks that the launcher has started", said)
 
 
+def a_rank_that_fences_and_gives_nothing_is_named(launcher):
+    begun = time.monotonic()
+    status, said = launch(launcher, 3, PROGRAM, "--fence", "1", COLLSOCK_MEETING_TIMEOUT="9")
+    seconds = time.monotonic() - begun
+    equal("is it a failure", status != 0, True, said)
+    says("ETIMEDOUT: rank", said)
+    says("rank 1 has taken part in a fence, but has not asked to join", said)
+    # libpmix 4.2 by itself gives up after two seconds, others never.
+    equal("is it by the limit that was told", 8 <= seconds < 30, True, f"{seconds}\n{said}")
+
+
 def a_process_joins_once(launcher):
     status, said = launch(launcher, 2, PROGRAM, "--times", "2")
     equal("is it a failure", status != 0, True, said)
@@ -185,6 +197,7 @@ TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
     jobs_with_one_key_file_have_different_keys,
     a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told)),
     ("PMI", a_process_joins_once), ("PMIx", a_process_joins_once),
+    ("PMIx", a_rank_that_fences_and_gives_nothing_is_named),
     ("PMIx", an_earlier_process_that_ends_while_others_join_is_reported),
     ("PMI", a_process_that_has_loaded_mpi_does_not_use_its_connection),
     ("PMIx", a_process_that_has_loaded_mpi_may), ("PMI", a_connection_that_is_closed_is_named),
