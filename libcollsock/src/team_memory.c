@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "file_size.h"
 #include "team_memory.h"
 
 #define MAGIC 0x314d414554434f43ULL	/* changes with the layout */
@@ -113,10 +114,12 @@ static int memfd_fill(int memfd, const struct team_head *head)
 int collsock_team_memory_memfd(const struct team_head *head)
 {
 	int memfd = memfd_create("collsock-team", MFD_CLOEXEC | MFD_ALLOW_SEALING), err;
+	struct file_size before;
 
 	if (memfd < 0)
 		return -errno;
-	err = memfd_fill(memfd, head);
+	file_size_begin(&before);
+	err = file_size_end(&before, memfd_fill(memfd, head));
 	if (!err)
 		return memfd;
 	close(memfd);

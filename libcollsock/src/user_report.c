@@ -10,6 +10,7 @@
 
 #include "../../kernel/core/report.h"
 #include "../../kernel/udp_bearer.h"
+#include "file_size.h"
 #include "user_member.h"
 #include "user_directory.h"
 #include "user_report.h"
@@ -264,10 +265,12 @@ static int report_write(int fd, const struct user_report *r)
 int user_report_file(struct user_report *r)
 {
 	int err = r->failed ? -ENOMEM : 0, fd = -1;
+	struct file_size before;
 
 	if (!err) {
 		fd = memfd_create("collsock-report", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		err = fd < 0 ? -errno : report_write(fd, r);
+		file_size_begin(&before);
+		err = file_size_end(&before, fd < 0 ? -errno : report_write(fd, r));
 	}
 	free(r->data);
 	memset(r, 0, sizeof(*r));

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -506,6 +507,62 @@ TEST_F(memfd, cannot_be_made_shorter)
 	EXPECT_EQ(-1, ftruncate(memfd, 0));
 	EXPECT_EQ(EPERM, errno);
 	close(memfd);
+}
+
+/* Return: what the call returned under the limit, which is lifted again */
+static int memfd_within(rlim_t bytes)
+{
+	struct rlimit usual, few;
+	int memfd;
+
+	getrlimit(RLIMIT_FSIZE, &usual);
+	few = (struct rlimit){ bytes, usual.rlim_max };
+	setrlimit(RLIMIT_FSIZE, &few);
+	memfd = collsock_team_memfd(3, COLLSOCK_TEAM_MCS, 0);
+	setrlimit(RLIMIT_FSIZE, &usual);
+	if (memfd >= 0)
+		close(memfd);
+	return memfd;
+}
+
+static volatile sig_atomic_t limit_signals;
+
+static void count_signal(int signal)
+{
+	limit_signals++;
+}
+
+TEST_F(memfd, beyond_the_limit_of_files_is_an_error_and_no_signal)
+{
+	sigset_t of_limit, seen;
+
+	EXPECT_EQ(-EFBIG, memfd_within(0));
+	EXPECT_LE(0, memfd_within(self->bytes));
+	signal(SIGXFSZ, count_signal);
+	EXPECT_EQ(-EFBIG, memfd_within(self->bytes - 1));
+	EXPECT_EQ(0, limit_signals);
+	sigemptyset(&of_limit);
+	sigaddset(&of_limit, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &of_limit, NULL);
+	EXPECT_EQ(-EFBIG, memfd_within(0));
+	sigpending(&seen);
+	EXPECT_EQ(0, sigismember(&seen, SIGXFSZ));
+	sigprocmask(SIG_UNBLOCK, &of_limit, NULL);
+	EXPECT_EQ(0, limit_signals);
+}
+
+TEST_F(memfd, beyond_the_limit_leaves_a_signal_that_was_pending)
+{
+	sigset_t of_limit;
+
+	signal(SIGXFSZ, count_signal);
+	sigemptyset(&of_limit);
+	sigaddset(&of_limit, SIGXFSZ);
+	sigprocmask(SIG_BLOCK, &of_limit, NULL);
+	raise(SIGXFSZ);
+	EXPECT_EQ(-EFBIG, memfd_within(0));
+	sigprocmask(SIG_UNBLOCK, &of_limit, NULL);
+	EXPECT_EQ(1, limit_signals);
 }
 
 TEST_F(memfd, that_could_be_made_shorter_is_refused)

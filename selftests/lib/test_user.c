@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "user_fixture.h"
@@ -747,6 +748,27 @@ TEST(no_signal_has_another_disposition_after_joining)
 	for (i = 1; i < NSIG; i++)
 		sigaction(i, NULL, &before_joining[i]);
 	EXPECT_ALL_WELL(NULL, 2, look_at_signals);
+}
+
+static bool report_beyond_the_limit(struct rank *r, struct collsock *s)
+{
+	struct rlimit usual, few;
+	int file;
+
+	getrlimit(RLIMIT_FSIZE, &usual);
+	few = (struct rlimit){ 64, usual.rlim_max };
+	setrlimit(RLIMIT_FSIZE, &few);
+	file = collsock_report();
+	setrlimit(RLIMIT_FSIZE, &usual);
+	if (file != -EFBIG)
+		return wrong(r, "a report in 64 bytes: %d", file);
+	file = collsock_report();
+	return file >= 0 || wrong(r, "a report without that limit: %d", file);
+}
+
+TEST(a_report_beyond_the_limit_of_files_is_an_error_and_no_signal)
+{
+	EXPECT_ALL_WELL(NULL, 1, report_beyond_the_limit);
 }
 
 static __s64 processor_ms(clockid_t whose)
