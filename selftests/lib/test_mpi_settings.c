@@ -17,6 +17,16 @@ static const char *const variables[] = {
 	"COLLSOCK_MPI_BEARER", "COLLSOCK_MPI_MULTICAST", "COLLSOCK_NETWORK",
 };
 
+/* As in a program that is setuid */
+static bool has_more_rights;
+
+char *__wrap_secure_getenv(const char *name);
+
+char *__wrap_secure_getenv(const char *name)
+{
+	return has_more_rights ? NULL : getenv(name);
+}
+
 FIXTURE(settings)
 {
 	struct cm_settings	got;
@@ -111,6 +121,16 @@ TEST_F(settings, an_empty_variable_is_not_set)
 	EXPECT_EQ(CM_ON, self->got.mode);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_WINDOW", ""));
 	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
+}
+
+TEST_F(settings, a_program_with_more_rights_than_its_user_ignores_them)
+{
+	has_more_rights = true;
+	EXPECT_EQ(0, READ("COLLSOCK_MPI", "off"));
+	EXPECT_EQ(CM_ON, self->got.mode);
+	EXPECT_EQ(0, READ("COLLSOCK_MPI_WINDOW", "1"));
+	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
+	has_more_rights = false;
 }
 
 TEST_F(settings, modes)

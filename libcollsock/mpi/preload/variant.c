@@ -36,7 +36,7 @@ const char *const cm_setting_names[CM_SETTINGS] = {
 
 const char *cm_setting_text(enum cm_setting setting)
 {
-	return getenv(cm_setting_names[setting]);
+	return secure_getenv(cm_setting_names[setting]);
 }
 
 static size_t variant_common_bytes(const char *a, const char *b)
