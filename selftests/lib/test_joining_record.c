@@ -173,7 +173,8 @@ TEST(structures_are_those_of_the_version)
 		FIELD(struct joining_record, key, 32),
 		FIELD(struct joining_record, terms, 48),
 		FIELD(struct joining_record, host, 184),
-		FIELD(struct joining_record, reserved, 480),
+		FIELD(struct joining_record, ports, 480),
+		FIELD(struct joining_record, reserved, 504),
 		FIELD(struct joining_record, no_program, 511),
 		SIZE(struct joining_terms, 136),
 		FIELD(struct joining_terms, name, 0),
@@ -212,9 +213,10 @@ TEST(structures_are_those_of_the_version)
 	};
 	const struct layout *l;
 
-	for (l = exchanged; l < exchanged + ARRAY_SIZE(exchanged); l++)
+	for (l = exchanged; l < exchanged + ARRAY_SIZE(exchanged); l++) {
 		EXPECT_EQ(l->wanted, l->seen)
 			TH_LOG("%s %s", l->structure, l->field);
+	}
 }
 
 TEST(numbers_are_those_of_the_version)

@@ -185,11 +185,11 @@ def ended_well(run):
 
 
 def counts_are_told(run):
-    """In the summary of rank 0, where some calls were taken and some passed on."""
+    """In the summary of rank 0, where some calls were handled and some passed on."""
     wanted = outcomes(run.ranks)
     unable = 3 * sum(outcome[1] is all_pass_and_say_why for outcome in wanted)
     equal("barriers passed on",
-          re.findall(r"MPI_Barrier +\d+ taken +(\d+) passed on", run.err), [str(unable)])
+          re.findall(r"MPI_Barrier +\d+ handled +(\d+) passed on", run.err), [str(unable)])
     has("summary", run.err, f"{unable} the communicator could not join")
 
 
