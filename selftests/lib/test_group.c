@@ -125,10 +125,11 @@ TEST_F(group, refuses_what_is_not_a_host_address)
 	};
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(refused); i++)
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
 		EXPECT_EQ(refused[i].error,
 			  collsock_group_add_host(self->group, refused[i].address, 0))
 			TH_LOG("entry %d", i);
+	}
 	EXPECT_EQ(0, collsock_group_request(self->group)->hosts);
 }
 
@@ -199,9 +200,10 @@ TEST(multicast_addresses_are_those_of_several_hosts)
 		EXPECT_EQ(0, memcmp(address, good[i].bytes, sizeof(address)));
 	}
 	memset(address, 0, sizeof(address));
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(bad[i].error, collsock_multicast_from_text(bad[i].text, address))
 			TH_LOG("%s", bad[i].text);
+	}
 	EXPECT_EQ(0, address[0]);
 }
 
@@ -279,10 +281,12 @@ TEST_F(group, a_host_added_again_gets_another_rank)
 	ASSERT_NE(NULL, host_of_rank);
 	EXPECT_EQ(5, ((struct collsock_join *)fake.sent)->rank);
 	members = (const void *)(fake.sent + sizeof(struct collsock_join));
-	for (i = 0; i < ARRAY_SIZE(last_bytes); i++)
+	for (i = 0; i < ARRAY_SIZE(last_bytes); i++) {
 		EXPECT_EQ(last_bytes[i], members[i].address[3]) TH_LOG("host %d", i);
-	for (i = 0; i < ARRAY_SIZE(wanted); i++)
+	}
+	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
 		EXPECT_EQ(wanted[i], host_of_rank[i]) TH_LOG("rank %d", i);
+	}
 }
 
 TEST_F(group, ranks_may_be_placed_round_robin)
@@ -300,8 +304,9 @@ TEST_F(group, ranks_may_be_placed_round_robin)
 	ASSERT_EQ(0, collsock_join(self->socket, self->group, 0));
 	host_of_rank = sent_host_of_rank(HOSTS, HOSTS * ROUNDS);
 	ASSERT_NE(NULL, host_of_rank);
-	for (i = 0; i < HOSTS * ROUNDS; i++)
+	for (i = 0; i < HOSTS * ROUNDS; i++) {
 		EXPECT_EQ(i % HOSTS, host_of_rank[i]) TH_LOG("rank %u", i);
+	}
 }
 
 TEST_F(group, host_holds_as_many_ranks_as_the_kernel_allows)

@@ -63,9 +63,10 @@ TEST_F(key, anything_else_is_refused)
 	};
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(bad); i++)
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		EXPECT_EQ(-EBADMSG, read_key(self->path, bad[i], self->key))
 			TH_LOG("entry %d", i);
+	}
 }
 
 TEST_F(key, nothing_is_left_of_a_bad_key)

@@ -7,9 +7,10 @@ TEST(sizes_and_offsets_never_change)
 {
 	const struct layout *l;
 
-	for (l = layouts; l < layouts + ARRAY_SIZE(layouts); l++)
+	for (l = layouts; l < layouts + ARRAY_SIZE(layouts); l++) {
 		EXPECT_EQ(l->wanted, l->seen)
 			TH_LOG("%s %s", l->structure, l->field);
+	}
 }
 
 TEST(numbers_of_family_options_ioctls_and_flags_never_change)

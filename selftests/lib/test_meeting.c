@@ -144,9 +144,10 @@ TEST(structures_are_those_of_the_version)
 	};
 	const struct layout *l;
 
-	for (l = wire; l < wire + ARRAY_SIZE(wire); l++)
+	for (l = wire; l < wire + ARRAY_SIZE(wire); l++) {
 		EXPECT_EQ(l->wanted, l->seen)
 			TH_LOG("%s %s", l->structure, l->field);
+	}
 }
 
 /* What a meeting of two ranks has on the wire, besides random numbers, proofs and MACs */
@@ -197,11 +198,12 @@ TEST_F(meeting, bytes_are_those_of_the_version)
 	expect_met(_metadata, &self->rank[1]);
 	EXPECT_EQ(136 + BLOCK + MEETING_BYTES, relay.seen[0].bytes);
 	EXPECT_EQ(224 + 2 * BLOCK + MEETING_BYTES, relay.seen[1].bytes);
-	for (i = 0; i < ARRAY_SIZE(on_the_wire); i++)
+	for (i = 0; i < ARRAY_SIZE(on_the_wire); i++) {
 		EXPECT_EQ(0, memcmp(on_the_wire[i].wanted,
 				    relay.seen[on_the_wire[i].direction].data + on_the_wire[i].at,
 				    on_the_wire[i].bytes))
 			TH_LOG("entry %u", i);
+	}
 	relay_end(&relay);
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,9 +186,10 @@ TEST_F(processes, none_leaves_before_all_have_arrived_and_sums_are_right)
 			if (!self->stage.child[i])
 				last_member(self->stage.board, self->stage.memfd, counts[k], i);
 		}
-		for (i = 0; i < counts[k]; i++)
+		for (i = 0; i < counts[k]; i++) {
 			EXPECT_EQ(0, wait_for(self->stage.child[i]))
 				TH_LOG("%u of %u", i, counts[k]);
+		}
 		close(self->stage.memfd);
 	}
 }
@@ -525,7 +527,7 @@ static int memfd_within(rlim_t bytes)
 	return memfd;
 }
 
-static volatile sig_atomic_t limit_signals;
+static atomic_int limit_signals;
 
 static void count_signal(int signal)
 {

@@ -344,10 +344,11 @@ TEST(every_entry_has_its_formulas)
 {
 	const struct coll_algorithm *a = NULL;
 
-	while ((a = next_algorithm(a)))
+	while ((a = next_algorithm(a))) {
 		EXPECT_TRUE(formulas_have(a))
 			TH_LOG("%s by %s has no line in formulas.c",
 			       operation_name(a->operation), algorithm_name(a));
+	}
 }
 
 TEST(sends_match_receives_and_rounds_and_messages_the_formulas)
@@ -381,12 +382,13 @@ static void check_fan_in(struct __test_metadata *_metadata, const struct coll_al
 		for (round = 0; round < from->rounds; round++) {
 			const struct coll_round *r = &from->round[round];
 
-			for (i = r->send_first; i < r->send_first + r->sends; i++)
+			for (i = r->send_first; i < r->send_first + r->sends; i++) {
 				ASSERT_EQ(s[from->send[i].host].round[round].recvs,
 					  from->send[i].fan_in) {
 					TH_LOG("%s: host %u, round %u", shapes_text(a, &shape),
 					       shape.self, round);
 				}
+			}
 		}
 	}
 }

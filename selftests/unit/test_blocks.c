@@ -96,10 +96,11 @@ static void check_result(struct __test_metadata *_metadata, struct unit_network 
 	ASSERT_EQ(8 * p->count * blocks, c->bytes)
 		TH_LOG("operation %u, rank %u", p->operation, rank);
 	for (block = 0; block < blocks; block++)
-		for (i = 0; i < p->count; i++)
+		for (i = 0; i < p->count; i++) {
 			ASSERT_EQ(expected(n, p, blocks == 1 ? rank : block, i), *result++)
 				TH_LOG("operation %u of %u ranks, rank %u, block %u, element %u",
 				       p->operation, n->count, rank, block, i);
+		}
 }
 
 /* Like a program: wait while the window is full; others may still be running. */

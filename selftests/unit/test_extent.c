@@ -89,10 +89,11 @@ TEST(blocks_of_a_host_follow_each_other_in_the_order_of_its_ranks)
 		for (i = 0; i < p.order.ranks * block; i++)
 			ranks[i] = seed_next(&random);
 		world_reorder(&p.order, hosts, ranks, block, true);
-		for (i = 0; i < p.order.ranks; i++)
+		for (i = 0; i < p.order.ranks; i++) {
 			ASSERT_EQ(0, memcmp(hosts + counted_position(&p, i) * block,
 					    ranks + i * block, block))
 				TH_LOG("%u hosts, rank %u", n, i);
+		}
 		world_reorder(&p.order, again, hosts, block, false);
 		ASSERT_EQ(0, memcmp(again, ranks, p.order.ranks * block));
 	}

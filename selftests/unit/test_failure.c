@@ -283,10 +283,11 @@ TEST_F(net, a_failure_reaches_hosts_without_connections)
 	unit_cut(&self->n, 16);
 	coll_failure_end(unit_group(&self->n, 0), COLL_REASON_SILENT, 16, self->n.world.now);
 	unit_run(&self->n, SECOND);
-	for (i = 0; i < 16; i++)
+	for (i = 0; i < 16; i++) {
 		EXPECT_TRUE(coll_group_failed(unit_group(&self->n, i))) {
 			TH_LOG("host %u has not heard of it", i);
 		}
+	}
 }
 
 TEST_F(net, a_live_host_that_is_accused_fails_too)

@@ -282,10 +282,11 @@ static void mixed_operations(struct __test_metadata *_metadata, struct unit_netw
 		ASSERT_LT(n->world.now, limit);
 	}
 	for (op = 0; op < ops; op++)
-		for (i = 0; i < n->count; i++)
+		for (i = 0; i < n->count; i++) {
 			ASSERT_TRUE(mixed_right(n, i, op)) {
 				TH_LOG("host %u of %u, operation %u is wrong", i, n->count, op);
 			}
+		}
 }
 
 FIXTURE(faults)
@@ -528,10 +529,11 @@ static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_
 		unit_run(n, unit_random(n) % (60 * NSEC_PER_USEC));
 	}
 	unit_run(n, 30 * SECOND);
-	for (i = 0; i < n->count; i++)
+	for (i = 0; i < n->count; i++) {
 		ASSERT_TRUE(unit_timewait(n, i)) {
 			TH_LOG("host %u of %u lingers", i, n->count);
 		}
+	}
 }
 
 TEST_F(net, ranks_that_leave_in_mid_traffic_do_not_linger)
@@ -687,10 +689,11 @@ TEST_F(net, a_false_done_acknowledges_nothing)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 4; i++) {
 		EXPECT_FALSE(coll_after(unit_group(&self->n, i)->credit.acknowledged, 0)) {
 			TH_LOG("%u", unit_group(&self->n, i)->credit.acknowledged);
 		}
+	}
 }
 
 static bool flip_a_bit(struct unit_network *n, struct world_packet *p)

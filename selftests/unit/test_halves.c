@@ -253,9 +253,10 @@ TEST(known_numbers)
 			right[j] = known[i].right;
 		}
 		coll_reduce(seen, left, right, ARRAY_SIZE(seen), known[i].type, known[i].op);
-		for (j = 0; j < ARRAY_SIZE(seen); j++)
+		for (j = 0; j < ARRAY_SIZE(seen); j++) {
 			ASSERT_EQ(known[i].expected, seen[j])
 				TH_LOG("pair %u", i);
+		}
 		coll_reduce(seen, left, right, 1, known[i].type, known[i].op);
 		ASSERT_EQ(known[i].expected, seen[0])
 			TH_LOG("pair %u", i);

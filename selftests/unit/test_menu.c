@@ -607,9 +607,10 @@ TEST_F(net, ranks_that_name_different_degrees_disagree)
 		ASSERT_EQ(0, unit_post(&self->n, i, &post, &value));
 	}
 	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < 5; i++) {
 		EXPECT_EQ(EPROTO, unit_last(&self->n, i)->error)
 			TH_LOG("rank %u", i);
+	}
 }
 
 TEST_F(net, a_message_with_a_degree_that_is_not_reserved_is_invalid)

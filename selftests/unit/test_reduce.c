@@ -473,11 +473,12 @@ TEST(logical_results_are_0_or_1)
 		u64 highest = 1ULL << (8 * t->bytes - 1);
 
 		for (i = 0; i < ARRAY_SIZE(tables) && t->kind != REAL && !t->pair; i++)
-			for (k = 0; k < 4; k++)
+			for (k = 0; k < 4; k++) {
 				EXPECT_EQ(tables[i].results[k],
 					  reduce_one(t->number, tables[i].op,
 						     k & 2 ? highest : 0, k & 1 ? 6 : 0))
 					TH_LOG("operator %u of %s", tables[i].op, t->name);
+			}
 	}
 }
 

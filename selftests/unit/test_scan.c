@@ -239,10 +239,11 @@ static void run_rough(struct __test_metadata *_metadata, struct unit_network *n,
 	ASSERT_TRUE(unit_await_all(n, 60 * SECOND));
 	for (rank = operation == COLLSOCK_EXSCAN; rank < n->count; rank++) {
 		memcpy(payload, unit_last(n, rank)->result, sizeof(payload));
-		for (i = 0; i < MAX_ROUGH; i++)
+		for (i = 0; i < MAX_ROUGH; i++) {
 			ASSERT_EQ(bits(expected(p, operation, rank, i)), bits(payload[i]))
 				TH_LOG("operation %u, rank %u of %u, element %u", operation, rank,
 				       n->count, i);
+		}
 	}
 }
 
