@@ -338,11 +338,14 @@ TEST(no_completion_is_lost_to_a_thread_that_reads_the_descriptor)
 static bool shut_down_receiving(struct rank *r, struct collsock *s)
 {
 	struct pollfd descriptor = { .fd = collsock_fd(s), .events = POLLIN };
+	const struct timespec pause = { .tv_nsec = 1000000 };
 	struct collsock_completion c = { .cookie = 0 };
+	const struct collsock_page *page;
 	__u64 i;
 	int err;
 
-	if (collsock_barrier(s, NULL) || collsock_post_barrier(s, 1))
+	if (collsock_map_page(s, &page) || collsock_barrier(s, NULL) ||
+	    collsock_post_barrier(s, 1))
 		return wrong(r, "barriers");
 	/* One is in the descriptor, the others are not. */
 	if (poll(&descriptor, 1, -1) != 1)
@@ -352,6 +355,8 @@ static bool shut_down_receiving(struct rank *r, struct collsock *s)
 	for (i = 2; i < 6; i++)
 		if (collsock_post_barrier(s, i))
 			return wrong(r, "post %llu", i);
+	while (!collsock_have_ended(page, collsock_posted(page)))
+		nanosleep(&pause, NULL);
 	for (i = 1; i < 6; i++) {
 		err = collsock_complete(s, &c, NULL, 0);
 		if (err || c.error || c.cookie != i)
