@@ -145,6 +145,8 @@ static noinline void instance_unsent(struct coll_instance *gi, u32 host, int res
 
 static noinline void instance_transmit(struct coll_instance *gi, struct sk_buff *queue)
 {
+	/* Bottom halves are off, but IPsec demands this where it takes a reference to the route. */
+	rcu_read_lock();
 	do {
 		struct sk_buff *skb;
 		int result;
@@ -160,6 +162,7 @@ static noinline void instance_transmit(struct coll_instance *gi, struct sk_buff 
 		if (unlikely(result))
 			instance_unsent(gi, host, result);
 	} while (queue);
+	rcu_read_unlock();
 }
 
 /*
