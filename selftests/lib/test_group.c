@@ -282,10 +282,12 @@ TEST_F(group, a_host_added_again_gets_another_rank)
 	EXPECT_EQ(5, ((struct collsock_join *)fake.sent)->rank);
 	members = (const void *)(fake.sent + sizeof(struct collsock_join));
 	for (i = 0; i < ARRAY_SIZE(last_bytes); i++) {
-		EXPECT_EQ(last_bytes[i], members[i].address[3]) TH_LOG("host %d", i);
+		EXPECT_EQ(last_bytes[i], members[i].address[3])
+			TH_LOG("host %d", i);
 	}
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
-		EXPECT_EQ(wanted[i], host_of_rank[i]) TH_LOG("rank %d", i);
+		EXPECT_EQ(wanted[i], host_of_rank[i])
+			TH_LOG("rank %d", i);
 	}
 }
 
@@ -305,7 +307,8 @@ TEST_F(group, ranks_may_be_placed_round_robin)
 	host_of_rank = sent_host_of_rank(HOSTS, HOSTS * ROUNDS);
 	ASSERT_NE(NULL, host_of_rank);
 	for (i = 0; i < HOSTS * ROUNDS; i++) {
-		EXPECT_EQ(i % HOSTS, host_of_rank[i]) TH_LOG("rank %u", i);
+		EXPECT_EQ(i % HOSTS, host_of_rank[i])
+			TH_LOG("rank %u", i);
 	}
 }
 

@@ -182,7 +182,8 @@ TEST_F(listener, ranks_of_many_hosts_do_not_displace_each_other_at_once)
 	serve(self);
 	EXPECT_EQ(0, count_from(&self->listener, 2 + hosts));
 	for (host = 2; host < 2 + hosts; host++) {
-		EXPECT_EQ(FEW, count_from(&self->listener, host)) TH_LOG("host %u", host);
+		EXPECT_EQ(FEW, count_from(&self->listener, host))
+			TH_LOG("host %u", host);
 	}
 	*clock_ms += 50;
 	serve(self);

@@ -198,7 +198,8 @@ static void expect_packet(struct __test_metadata *_metadata, const struct coll_b
 	coll_wire_write(packet, &side, body);
 	ASSERT_EQ(bytes, coll_wire_bytes(body));
 	for (i = 0; i < bytes - CODE; i++) {
-		EXPECT_EQ(expected[i], packet[i]) TH_LOG("byte %u", i);
+		EXPECT_EQ(expected[i], packet[i])
+			TH_LOG("byte %u", i);
 	}
 	EXPECT_EQ(siphash(packet, bytes - CODE, &mac.key),
 		  code_of(packet + bytes - CODE));
