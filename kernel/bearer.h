@@ -205,7 +205,7 @@ static inline void coll_bearer_close_devices(struct coll_bearers *b)
 }
 
 /**
- * coll_bearer_forget_device() - a device leaves the namespace
+ * coll_bearer_forget_device() - a device leaves the namespace, or its type may change
  * @b: of the namespace
  * @dev: the device; RTNL is held
  *

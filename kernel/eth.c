@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -352,11 +351,6 @@ static bool eth_permitted(const struct coll_eth *eth, int ifindex)
 
 /* ---- checks when a group is joined ---- */
 
-static bool eth_is_ethernet(const struct net_device *dev)
-{
-	return dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN;
-}
-
 /*
  * Is it a port of a bridge or a bond? Then its master receives its packets, and is the device
  * for groups. A VRF is no such master, as it receives only IP. RCU read side.
@@ -371,7 +365,7 @@ static bool eth_is_port(const struct net_device *dev)
 
 static bool eth_is_self(const struct net_device *dev, const struct collsock_member *self)
 {
-	return eth_is_ethernet(dev) && !memcmp(dev->dev_addr, self->address, ETH_ALEN);
+	return coll_eth_is_ethernet(dev) && !memcmp(dev->dev_addr, self->address, ETH_ALEN);
 }
 
 /* Is the device that member? Returns 0, or why not. RCU read side. */

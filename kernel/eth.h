@@ -20,6 +20,7 @@
 
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
+#include <linux/if_arp.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
@@ -94,6 +95,12 @@ int coll_eth_check_path(const struct coll_eth *eth, const struct collsock_member
 int coll_eth_address(const struct coll_eth *eth, struct sk_buff *skb, struct sock *owner,
 		     const struct collsock_member *self, const struct collsock_member *to);
 void coll_eth_source(const struct sk_buff *skb, struct collsock_member *from);
+
+/* Has the device Ethernet's addresses? That may change, with RTNL held. */
+static inline bool coll_eth_is_ethernet(const struct net_device *dev)
+{
+	return dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN;
+}
 
 /* Is the member an interface of an Ethernet network? */
 static inline bool coll_eth_has(const struct collsock_member *m)

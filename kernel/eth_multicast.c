@@ -13,22 +13,24 @@
  *
  * The device counts how often each address was added.
  *
- * Return: 0; -EADDRNOTAVAIL if the device has left; or the device's -errno. Context: process; takes
- * RTNL.
+ * Return: 0; -EADDRNOTAVAIL if the device has left, or is not Ethernet any more; or the device's
+ * -errno. Context: process; takes RTNL.
  */
 int coll_eth_multicast_join(struct coll_eth *eth, const struct collsock_member *everyone,
 			    struct coll_eth_multicast *m)
 {
+	struct net_device *dev;
 	int err = -EADDRNOTAVAIL;
 
-	memcpy(m->address, everyone->address, sizeof(m->address));
+	memcpy(m->address, everyone->address, ETH_ALEN);
 	rtnl_lock();
-	m->dev = __dev_get_by_index(eth->net, everyone->scope_id);
-	if (m->dev)
-		err = dev_mc_add(m->dev, m->address);
+	dev = __dev_get_by_index(eth->net, everyone->scope_id);
+	if (dev && coll_eth_is_ethernet(dev))
+		err = dev_mc_add(dev, m->address);
 	if (!err) {
-		hash_add(eth->multicasts, &m->node, (unsigned long)m->dev);
+		m->dev = dev;
 		m->joined = true;
+		hash_add(eth->multicasts, &m->node, (unsigned long)dev);
 	}
 	rtnl_unlock();
 	return err;
@@ -59,9 +61,9 @@ void coll_eth_multicast_leave(struct coll_eth_multicast *m)
 }
 
 /**
- * coll_eth_multicast_forget() - a device leaves the namespace
+ * coll_eth_multicast_forget() - a device leaves the namespace, or its type may change
  * @eth: of the namespace
- * @dev: the device, which is down and still has its addresses
+ * @dev: the device, which still has its addresses
  *
  * Context: process; RTNL is held.
  */

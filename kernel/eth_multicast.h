@@ -13,14 +13,15 @@
 /**
  * struct coll_eth_multicast - the multicast address by which a group receives; zeroed at first
  * @node: in coll_eth.multicasts, while it has a device
- * @dev: the device; NULL once it has left the namespace
- * @address: the address, which other groups, or programs, may have on the device, too
+ * @dev: the device; NULL once it has left the namespace, or may have changed its type
+ * @address: the address, which other groups, or programs, may have on the device, too. The device
+ *	takes as many bytes as its addresses have
  * @joined: it has been joined; constant afterwards
  */
 struct coll_eth_multicast {
 	struct hlist_node	node;
 	struct net_device	*dev;
-	u8			address[ETH_ALEN];
+	u8			address[MAX_ADDR_LEN];
 	bool			joined;
 };
 

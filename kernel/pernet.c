@@ -238,8 +238,11 @@ static int pernet_device_event(struct notifier_block *block, unsigned long event
 	const struct net_device *dev = netdev_notifier_info_to_dev(info);
 	struct coll_net *cn = coll_net_of(dev_net(dev));
 
-	/* Removed or moved. A namespace whose set-up has failed may have no struct coll_net. */
-	if (event == NETDEV_UNREGISTER && cn)
+	/* A namespace whose set-up has failed may have no struct coll_net. */
+	if (!cn)
+		return NOTIFY_DONE;
+	/* Removed or moved; or it may no longer be Ethernet */
+	if (event == NETDEV_UNREGISTER || event == NETDEV_PRE_TYPE_CHANGE)
 		coll_bearer_forget_device(&cn->bearers, dev);
 	return NOTIFY_DONE;
 }
