@@ -395,7 +395,7 @@ def test_reply_of_another_users_process_is_ignored(folder):
             try:
                 os.read(ready, 1)
                 found = json.loads(run(folder, "-j", "group", status=None).stdout or "[]")
-                equal([one["id"] for one in found if "id" in one], wanted, user)
+                equal([one["id"] for one in found if one["pid"] == 1 and "id" in one], wanted, user)
             finally:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
