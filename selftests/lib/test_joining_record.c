@@ -9,7 +9,7 @@
 #include "../../libcollsock/src/joining_proof.h"
 #include "../harness.h"
 #include "fake_kernel.h"
-#include "layout.h"
+#include "layout_check.h"
 
 #define RANKS 4
 #define RUNS 200000
@@ -211,12 +211,8 @@ TEST(structures_are_those_of_the_version)
 		FIELD(struct joining_address, open, 15),
 		FIELD(struct joining_address, bytes, 16),
 	};
-	const struct layout *l;
 
-	for (l = exchanged; l < exchanged + ARRAY_SIZE(exchanged); l++) {
-		EXPECT_EQ(l->wanted, l->seen)
-			TH_LOG("%s %s", l->structure, l->field);
-	}
+	layout_check(_metadata, exchanged, ARRAY_SIZE(exchanged));
 }
 
 TEST(numbers_are_those_of_the_version)

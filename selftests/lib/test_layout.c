@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The structures have the layout that every program relies on. */
 #include "../harness.h"
-#include "layout.h"
+#include "layout_check.h"
 
 TEST(sizes_and_offsets_never_change)
 {
-	const struct layout *l;
-
-	for (l = layouts; l < layouts + ARRAY_SIZE(layouts); l++) {
-		EXPECT_EQ(l->wanted, l->seen)
-			TH_LOG("%s %s", l->structure, l->field);
-	}
+	layout_check(_metadata, layouts, ARRAY_SIZE(layouts));
 }
 
 TEST(numbers_of_family_options_ioctls_and_flags_never_change)

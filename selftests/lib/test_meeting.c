@@ -2,7 +2,7 @@
 /* Ranks meet over TCP, and know who is missing. */
 #include <endian.h>
 
-#include "layout.h"
+#include "layout_check.h"
 #include "meeting_fixture.h"
 #include "meeting_rendezvous.h"
 #include "meeting_wire.h"
@@ -142,12 +142,8 @@ TEST(structures_are_those_of_the_version)
 		FIELD(struct meeting_head, rank, 4),
 		FIELD(struct meeting_head, bytes, 8),
 	};
-	const struct layout *l;
 
-	for (l = wire; l < wire + ARRAY_SIZE(wire); l++) {
-		EXPECT_EQ(l->wanted, l->seen)
-			TH_LOG("%s %s", l->structure, l->field);
-	}
+	layout_check(_metadata, wire, ARRAY_SIZE(wire));
 }
 
 /* What a meeting of two ranks has on the wire, besides random numbers, proofs and MACs */
