@@ -229,12 +229,13 @@ static void eth_disallow(struct coll_eth *eth, const struct net_device *dev)
 }
 
 /**
- * coll_eth_forget() - a device leaves the namespace
+ * coll_eth_forget() - a device leaves the namespace, or its type may change
  * @eth: of the namespace
- * @dev: the device, which is not found by its index any more, but still has it; RTNL is held
+ * @dev: the device, which still has its index, though if it leaves it is not found by it any more;
+ *	RTNL is held
  *
  * Waits for nothing: many devices may leave at once, with RTNL held, and the code that removes or
- * moves them waits for packets in flight, once for all.
+ * moves them waits for packets in flight, once for all. One that changes its type stays.
  *
  * Context: process.
  */
