@@ -308,7 +308,8 @@ bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
  * @ifindex: of the device
  * @all: every user, or only those with CAP_NET_RAW
  *
- * Existing groups are not affected. The setting is forgotten when the device leaves the namespace.
+ * Existing groups are not affected. The setting is forgotten when the device leaves the namespace
+ * or changes its type.
  *
  * Return: 0; -ENODEV or -ENOMEM. Context: process.
  */
